@@ -1,0 +1,62 @@
+"""The contract between a compiler's adapter and everything else.
+
+A backend is any object with these attributes; there is nothing to inherit from. Adapters run inside workers, in
+foreign environments, and import the standard library, torch and their own compiler alone, inside the functions that
+need it. See docs/backends.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from inplace_fuzz.core.verdict import Channel, Lane
+
+
+class Unavailable(Exception):
+    """The backend cannot run here. The text says why, and what to type to get it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One way in which a compiler says "not supported": an exception type name and a pattern of its message."""
+
+    exception: str
+    pattern: str
+    why: str = ""
+
+    def matches(self, error: BaseException) -> bool:
+        names = {c.__name__ for c in type(error).__mro__}
+        return self.exception in names and re.search(self.pattern, str(error)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What compiling gives: a callable with the module's own signature, and its buffers where it keeps any."""
+
+    call: Callable[..., Any]
+    buffers: Callable[[], Mapping[str, Any]] = field(default=dict)
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One compiler, reached by one route."""
+
+    name: str
+    channels: frozenset[Channel]
+    lanes: tuple[Lane, ...]
+    refusals: tuple[Refusal, ...]
+
+    def version(self) -> str:
+        """Distribution and version, for example `apache-tvm 0.27.0.post1`. Raises Unavailable when it cannot run."""
+        ...
+
+    def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
+        """Compiles an eval-mode module for these example inputs, which it may consume.
+
+        `enter` names the stage that begins (`export`, `convert`, `build`), so that a failure or a death is blamed on
+        the right one. Raises whatever the compiler raises.
+        """
+        ...

@@ -1,0 +1,145 @@
+"""The one module of core that needs torch: specs become tensors, tensors become specs, source becomes a class."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import types
+from typing import Any
+
+import torch
+
+from inplace_fuzz.core.program import Program, ProgramError
+from inplace_fuzz.core.spec import Arg, TensorSpec, contiguous_strides
+
+_DTYPE = {name: getattr(torch, name) for name in (
+    "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128",
+)}  # fmt: skip
+
+
+def make_call(call: tuple[Arg, ...]) -> tuple[Any, ...]:
+    """Fresh arguments for one call. Specs with one `storage` number become views of one storage."""
+    storages: dict[int, torch.Tensor] = {}
+    return tuple(_make(arg, storages) for arg in call)
+
+
+def _make(arg: Arg, storages: dict[int, torch.Tensor]) -> Any:
+    if isinstance(arg, TensorSpec):
+        return make_tensor(arg, storages)
+    if isinstance(arg, tuple):
+        return tuple(_make(a, storages) for a in arg)
+    if isinstance(arg, list):
+        return [_make(a, storages) for a in arg]
+    if isinstance(arg, dict):
+        return {k: _make(a, storages) for k, a in arg.items()}
+    return arg
+
+
+def make_tensor(spec: TensorSpec, storages: dict[int, torch.Tensor] | None = None) -> torch.Tensor:
+    dtype = _DTYPE[spec.dtype]
+    if spec.plain:
+        tensor = torch.tensor(spec.values, dtype=dtype)
+        if len(spec.shape) != 1:
+            # A tensor of this shape from the start: reshape would leave a view behind, and `_is_view` is visible.
+            tensor = torch.empty(spec.shape, dtype=dtype).copy_(tensor.reshape(spec.shape))
+    else:
+        if spec.storage is None or storages is None:
+            base = torch.tensor(spec.values, dtype=dtype)
+        else:
+            base = storages.setdefault(spec.storage, torch.tensor(spec.values, dtype=dtype))
+        strides = contiguous_strides(spec.shape) if spec.strides is None else spec.strides
+        tensor = base.as_strided(spec.shape, strides, spec.offset)
+    return tensor.requires_grad_() if spec.requires_grad else tensor
+
+
+def describe_call(args: tuple[Any, ...]) -> tuple[Arg, ...]:
+    """The specs of actual arguments, sharing included. Raises ProgramError for what a spec cannot hold."""
+    users: dict[int, int] = {}
+    _count(args, users)
+    numbers: dict[int, int] = {}
+    return tuple(_describe(a, users, numbers) for a in args)
+
+
+def _count(arg: Any, users: dict[int, int]) -> None:
+    if isinstance(arg, torch.Tensor):
+        key = arg.untyped_storage().data_ptr()
+        users[key] = users.get(key, 0) + 1
+    elif isinstance(arg, (list, tuple)):
+        for a in arg:
+            _count(a, users)
+    elif isinstance(arg, dict):
+        for a in arg.values():
+            _count(a, users)
+
+
+def _describe(arg: Any, users: dict[int, int], numbers: dict[int, int]) -> Arg:
+    if isinstance(arg, torch.Tensor):
+        return _describe_tensor(arg, users, numbers)
+    if isinstance(arg, tuple):
+        return tuple(_describe(a, users, numbers) for a in arg)
+    if isinstance(arg, list):
+        return [_describe(a, users, numbers) for a in arg]
+    if isinstance(arg, dict):
+        return {k: _describe(a, users, numbers) for k, a in arg.items()}
+    if arg is None or isinstance(arg, (bool, int, float, complex, str)):
+        return arg
+    raise ProgramError(f"an input of type {type(arg).__name__} cannot be described; use tensors, numbers, lists, tuples, dicts")
+
+
+def _describe_tensor(tensor: torch.Tensor, users: dict[int, int], numbers: dict[int, int]) -> TensorSpec:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if dtype not in _DTYPE or tensor.layout is not torch.strided or tensor.device.type != "cpu":
+        raise ProgramError(f"an input tensor of dtype {dtype}, layout {tensor.layout}, device {tensor.device} cannot be described")
+    key = tensor.untyped_storage().data_ptr()
+    shared = users.get(key, 1) > 1 and tensor.untyped_storage().nbytes() > 0
+    detached = tensor.detach()
+    strides = None if tensor.stride() == contiguous_strides(tuple(tensor.shape)) else tuple(tensor.stride())
+    return TensorSpec(
+        tuple(tensor.shape),
+        dtype,
+        storage_values(detached),
+        strides,
+        tensor.storage_offset(),
+        numbers.setdefault(key, len(numbers)) if shared else None,
+        tensor.requires_grad,
+    )
+
+
+def storage_values(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """The whole storage behind a tensor, as flat elements of its dtype."""
+    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    if count == tensor.numel() and tensor.is_contiguous():
+        return tuple(tensor.reshape(-1).tolist())
+    return tuple(tensor.detach().as_strided((count,), (1,), 0).tolist())
+
+
+_serial = 0
+
+
+def load_namespace(source: str) -> dict[str, Any]:
+    """Runs program text and returns its names, findable by `inspect` (and so by TorchScript). Not a sandbox."""
+    global _serial
+    _serial += 1
+    name = f"inplace_fuzz_program_{_serial}"
+    filename = f"<{name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    module = types.ModuleType(name)
+    module.__file__ = filename
+    sys.modules[name] = module
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module.__dict__
+
+
+def forget_namespace(namespace: dict[str, Any]) -> None:
+    """Lets go of what `load_namespace` keeps, so that a long-lived process stays small."""
+    sys.modules.pop(namespace["__name__"], None)
+    linecache.cache.pop(namespace["__file__"], None)
+
+
+def load_module(program: Program) -> torch.nn.Module:
+    """A fresh instance of the program's `M`, in eval mode."""
+    namespace = load_namespace(program.source)
+    module = namespace["M"]()
+    if not isinstance(module, torch.nn.Module):
+        raise ProgramError("class M is not a torch.nn.Module; derive it from torch.nn.Module")
+    return module.eval()

@@ -1,0 +1,298 @@
+"""Programs as files: print and parse, without torch.
+
+A program file is Python that a person reads: a comment header, `import torch`, `class M`, `inputs()` that returns the
+arguments of the first call, and where needed `inputs_2()`, `inputs_3()` … for later calls of the same instance.
+`parse` reads the inputs without running anything when they are written as `render` writes them; other files (a report
+that computes its inputs) come back with `calls` unread, and a process that has torch evaluates them.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from inplace_fuzz.core.program import Program, ProgramError
+from inplace_fuzz.core.spec import Arg, Scalar, TensorSpec, contiguous_strides, specs_in
+
+_INPUTS = re.compile(r"inputs(?:_(\d+))?$")
+_INFERRED = {"float32": float, "int64": int, "bool": bool, "complex64": complex}
+
+
+# --------------------------------------------------------------------------------------------------------- printing
+def render(program: Program) -> str:
+    """The program as a file, without a corpus header."""
+    return program.source.strip("\n") + "\n" + "".join(f"\n\n{render_inputs(c, k)}" for k, c in enumerate(program.calls))
+
+
+def render_inputs(call: tuple[Arg, ...], index: int = 0) -> str:
+    """`def inputs():` for one call; storages that several tensors share are made first."""
+    name = "inputs" if index == 0 else f"inputs_{index + 1}"
+    lines, shared = [f"def {name}():"], {}
+    for spec in specs_in(call):
+        if spec.storage is not None and spec.storage not in shared:
+            shared[spec.storage] = f"s{len(shared)}"
+            lines.append(f"    {shared[spec.storage]} = {_flat(spec)}")
+    body = ", ".join(render_arg(a, shared) for a in call)
+    lines.append(f"    return ({body}{',' if len(call) == 1 else ''})")
+    return "\n".join(lines) + "\n"
+
+
+def render_arg(arg: Arg, shared: dict[int, str] | None = None) -> str:
+    if isinstance(arg, TensorSpec):
+        return _tensor(arg, shared or {})
+    if isinstance(arg, tuple):
+        return f"({', '.join(render_arg(a, shared) for a in arg)}{',' if len(arg) == 1 else ''})"
+    if isinstance(arg, list):
+        return f"[{', '.join(render_arg(a, shared) for a in arg)}]"
+    if isinstance(arg, dict):
+        return "{" + ", ".join(f"{k!r}: {render_arg(v, shared)}" for k, v in arg.items()) + "}"
+    return _scalar(arg)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def _flat(spec: TensorSpec) -> str:
+    return _literal((len(spec.values),), spec.dtype, spec.values)
+
+
+def _tensor(spec: TensorSpec, shared: dict[int, str]) -> str:
+    if spec.plain:
+        text = _literal(spec.shape, spec.dtype, spec.values)
+    else:
+        base = _flat(spec) if spec.storage is None else shared[spec.storage]
+        strides = contiguous_strides(spec.shape) if spec.strides is None else spec.strides
+        text = f"{base}.as_strided({list(spec.shape)}, {list(strides)}, {spec.offset})"
+    return text + ".requires_grad_()" if spec.requires_grad else text
+
+
+def _literal(shape: tuple[int, ...], dtype: str, values: tuple[Scalar, ...]) -> str:
+    inferred = dtype in _INFERRED and all(type(v) is _INFERRED[dtype] for v in values)
+    suffix = "" if inferred else f", dtype=torch.{dtype}"
+    if not values:
+        return f"torch.zeros({list(shape)}{'' if dtype == 'float32' else f', dtype=torch.{dtype}'})"
+    if len(values) > 32 and dtype != "bool" and not isinstance(values[0], complex):
+        start, step = values[0], values[1] - values[0]
+        if step > 0 and all(v == start + k * step for k, v in enumerate(values)):
+            stop = start + step * len(values)
+            by = "" if step == 1 else f", {step!r}"
+            flat = f"torch.arange({start!r}, {stop!r}{by}{suffix})"
+            return flat if len(shape) == 1 else f"{flat}.reshape({list(shape)})"
+    return f"torch.tensor({_nested(shape, values)}{suffix})"
+
+
+def _nested(shape: tuple[int, ...], values: tuple[Scalar, ...]) -> str:
+    if not shape:
+        return _scalar(values[0])
+    step = len(values) // shape[0]
+    return "[" + ", ".join(_nested(shape[1:], values[k * step : (k + 1) * step]) for k in range(shape[0])) + "]"
+
+
+# ---------------------------------------------------------------------------------------------------------- parsing
+@dataclass(frozen=True)
+class ParsedFile:
+    """A program file taken apart. `calls` is None where the inputs must be computed by running `text` with torch."""
+
+    text: str
+    header: tuple[str, ...]  # the leading comment lines, without "# "
+    source: str
+    calls: tuple[tuple[Arg, ...], ...] | None
+
+    def program(self, calls: tuple[tuple[Arg, ...], ...] | None = None, **flags: Any) -> Program:
+        known = self.calls if calls is None else calls
+        if known is None:
+            raise ProgramError("the inputs of this file must be computed; evaluate them in a process that has torch")
+        return Program(self.source, known, **flags)
+
+
+def parse(text: str, *, name: str = "this file") -> ParsedFile:
+    """Takes a program file apart without running it.
+
+    Raises ProgramError, saying what to change, when the text is not Python or has no class M or no `inputs()`.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise ProgramError(f"{name} is not Python that can be parsed{line}: {getattr(error, 'msg', error)}") from None
+    inputs: dict[int, ast.FunctionDef] = {}
+    kept: list[ast.stmt] = []
+    for node in tree.body:
+        match = _INPUTS.match(node.name) if isinstance(node, ast.FunctionDef) else None
+        if match and isinstance(node, ast.FunctionDef):
+            inputs[int(match[1] or 1)] = node
+        elif not _is_main_block(node):
+            kept.append(node)
+    if not any(isinstance(n, ast.ClassDef) and n.name == "M" for n in kept):
+        raise ProgramError(f"{name} has no `class M(torch.nn.Module)`; name the module's class M")
+    if 1 not in inputs:
+        raise ProgramError(f"{name} has no `inputs()`; add one that returns the tuple of arguments")
+    lines = text.splitlines()
+    source = _without_outer_comments(lines, kept)
+    calls: tuple[tuple[Arg, ...], ...] | None
+    try:
+        calls = tuple(_read_inputs(inputs[k]) for k in sorted(inputs))
+    except NotLiteral:
+        calls = None
+    return ParsedFile(text, _header(lines), source, calls)
+
+
+def _is_main_block(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and "__name__" in ast.unparse(node.test)
+
+
+def _header(lines: list[str]) -> tuple[str, ...]:
+    header = []
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        header.append(line[1:].removeprefix(" ").rstrip())
+    return tuple(header)
+
+
+def _without_outer_comments(lines: list[str], kept: list[ast.stmt]) -> str:
+    """The kept statements as they are written, each with its decorators, one blank line between imports and the rest."""
+    chunks: list[str] = []
+    for node in kept:
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        chunk = "\n".join(lines[first - 1 : node.end_lineno])
+        plain = isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
+        gap = "" if not chunks else "\n" if plain else "\n\n\n"
+        chunks.append(gap + chunk)
+    return "".join(chunks) + "\n"
+
+
+class NotLiteral(ValueError):
+    """The expression is not one that `render` writes."""
+
+
+def _read_inputs(function: ast.FunctionDef) -> tuple[Arg, ...]:
+    names: dict[str, Arg] = {}
+    for statement in function.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+            value = _read(statement.value, names)
+            if isinstance(value, TensorSpec):
+                value = TensorSpec(value.shape, value.dtype, value.values, storage=len(names))
+            names[statement.targets[0].id] = value
+        elif isinstance(statement, ast.Return) and statement.value is not None:
+            result = _read(statement.value, names)
+            return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        elif not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            break
+    raise NotLiteral
+
+
+def _read(node: ast.expr, names: dict[str, Arg]) -> Arg:
+    """The value of an expression of the few forms that `render` writes."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(_read(operand, names))
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            a, b = _number(_read(left, names)), _number(_read(right, names))
+            return a + b if isinstance(op, ast.Add) else a - b
+        case ast.Tuple(elts=elts):
+            return tuple(_read(e, names) for e in elts)
+        case ast.List(elts=elts):
+            return [_read(e, names) for e in elts]
+        case ast.Dict(keys=keys, values=values):
+            return {_read(k, names) if k else None: _read(v, names) for k, v in zip(keys, values, strict=True)}
+        case ast.Name(id=name) if name in names:
+            return names[name]
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))], keywords=[]):
+            return float(text)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=maker), args=args, keywords=keywords):
+            return _make(maker, [_read(a, names) for a in args], _dtype(keywords))
+        case ast.Call(func=ast.Attribute(value=inner, attr=method), args=args, keywords=[]):
+            return _layout(_read(inner, names), method, [_read(a, names) for a in args])
+    raise NotLiteral
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, (int, float, complex)):
+        raise NotLiteral
+    return value
+
+
+def _dtype(keywords: list[ast.keyword]) -> str | None:
+    if not keywords:
+        return None
+    match keywords:
+        case [ast.keyword(arg="dtype", value=ast.Attribute(value=ast.Name(id="torch"), attr=name))]:
+            return name
+    raise NotLiteral
+
+
+def _make(maker: str, args: list[Any], dtype: str | None) -> TensorSpec:
+    if maker == "tensor" and len(args) == 1:
+        shape, flat = _unnest(args[0])
+        kinds = {type(v) for v in flat}
+        inferred = next((d for d, k in reversed(_INFERRED.items()) if k in kinds and (k is not bool or kinds == {bool})), "float32")
+        if kinds <= {int, bool} and int in kinds:
+            inferred = "int64"
+        elif float in kinds and complex not in kinds:
+            inferred = "float32"
+        return TensorSpec(shape, dtype or inferred, tuple(_cast(v, dtype or inferred) for v in flat))
+    if maker == "zeros" and len(args) == 1 and isinstance(args[0], list) and math.prod(args[0]) == 0:
+        return TensorSpec(tuple(args[0]), dtype or "float32", ())
+    if maker == "arange" and 2 <= len(args) <= 3:
+        start, stop = args[0], args[1]
+        step = args[2] if len(args) == 3 else 1
+        count = math.ceil((stop - start) / step)
+        if not 0 <= count <= 1 << 24:
+            raise NotLiteral
+        whole = all(isinstance(a, int) for a in args)
+        kind = dtype or ("int64" if whole else "float32")
+        return TensorSpec((count,), kind, tuple(_cast(start + k * step, kind) for k in range(count)))
+    raise NotLiteral
+
+
+def _cast(value: Scalar, dtype: str) -> Scalar:
+    if dtype == "bool":
+        return bool(value)
+    if dtype.startswith("complex"):
+        return complex(value)
+    if isinstance(value, complex):
+        raise NotLiteral
+    return float(value) if "float" in dtype else int(value)
+
+
+def _unnest(value: Any) -> tuple[tuple[int, ...], list[Scalar]]:
+    if isinstance(value, TensorSpec) or isinstance(value, (str, dict, type(None))):
+        raise NotLiteral
+    if not isinstance(value, (list, tuple)):
+        return (), [value]
+    parts = [_unnest(v) for v in value]
+    if len({shape for shape, _ in parts}) > 1:
+        raise NotLiteral
+    return (len(parts), *(parts[0][0] if parts else ())), [v for _, flat in parts for v in flat]
+
+
+def _layout(spec: Any, method: str, args: list[Any]) -> TensorSpec:
+    if not isinstance(spec, TensorSpec):
+        raise NotLiteral
+    if method == "requires_grad_" and not args:
+        return TensorSpec(spec.shape, spec.dtype, spec.values, spec.strides, spec.offset, spec.storage, True)
+    if method == "reshape" and spec.plain:
+        shape = tuple(args[0] if len(args) == 1 and isinstance(args[0], list) else args)
+        if all(isinstance(s, int) for s in shape) and math.prod(shape) == spec.numel:
+            return TensorSpec(shape, spec.dtype, spec.values)
+    if method == "as_strided" and len(args) == 3:
+        shape, strides, offset = tuple(args[0]), tuple(args[1]), args[2]
+        plain = spec.storage is None and offset == 0 and math.prod(shape) == len(spec.values)
+        return TensorSpec(
+            shape,
+            spec.dtype,
+            spec.values,
+            None if strides == contiguous_strides(shape) and (plain or spec.storage is not None) else strides,
+            offset,
+            spec.storage,
+        )
+    raise NotLiteral
