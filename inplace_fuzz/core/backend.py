@@ -44,10 +44,33 @@ class Compiled:
 class Backend(Protocol):
     """One compiler, reached by one route."""
 
-    name: str
-    channels: frozenset[Channel]
-    lanes: tuple[Lane, ...]
-    refusals: tuple[Refusal, ...]
+    @property
+    def name(self) -> str:
+        """What users type, for example `tvm`."""
+        ...
+
+    @property
+    def channels(self) -> frozenset[Channel]:
+        """What the compiler promises to keep; nothing else is judged."""
+        ...
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]: ...
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The compiler's ways of saying "not supported"; every other exception is a finding."""
+        ...
+
+    @property
+    def form(self) -> str:
+        """What the rewritten lane hands it: `fx`, `script` (a ScriptModule), `trace` or `graph` (a bare graph)."""
+        ...
+
+    @property
+    def per_fork(self) -> int:
+        """How many programs one forked child runs before it is thrown away."""
+        ...
 
     def version(self) -> str:
         """Distribution and version, for example `apache-tvm 0.27.0.post1`. Raises Unavailable when it cannot run."""

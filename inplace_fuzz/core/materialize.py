@@ -10,11 +10,9 @@ from typing import Any
 import torch
 
 from inplace_fuzz.core.program import Program, ProgramError
-from inplace_fuzz.core.spec import Arg, TensorSpec, contiguous_strides
+from inplace_fuzz.core.spec import DTYPES, Arg, TensorSpec, contiguous_strides
 
-_DTYPE = {name: getattr(torch, name) for name in (
-    "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128",
-)}  # fmt: skip
+_DTYPE: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
 
 
 def make_call(call: tuple[Arg, ...]) -> tuple[Any, ...]:
@@ -83,13 +81,17 @@ def _describe(arg: Any, users: dict[int, int], numbers: dict[int, int]) -> Arg:
         return {k: _describe(a, users, numbers) for k, a in arg.items()}
     if arg is None or isinstance(arg, (bool, int, float, complex, str)):
         return arg
-    raise ProgramError(f"an input of type {type(arg).__name__} cannot be described; use tensors, numbers, lists, tuples, dicts")
+    kind = type(arg).__name__
+    raise ProgramError(f"an input of type {kind} cannot be described; use tensors, numbers, lists, tuples, dicts")
 
 
 def _describe_tensor(tensor: torch.Tensor, users: dict[int, int], numbers: dict[int, int]) -> TensorSpec:
     dtype = str(tensor.dtype).removeprefix("torch.")
     if dtype not in _DTYPE or tensor.layout is not torch.strided or tensor.device.type != "cpu":
-        raise ProgramError(f"an input tensor of dtype {dtype}, layout {tensor.layout}, device {tensor.device} cannot be described")
+        raise ProgramError(
+            f"an input tensor of dtype {dtype}, {tensor.layout}, on {tensor.device} cannot be described; "
+            "use strided tensors of the usual dtypes on the CPU"
+        )
     key = tensor.untyped_storage().data_ptr()
     shared = users.get(key, 1) > 1 and tensor.untyped_storage().nbytes() > 0
     detached = tensor.detach()
@@ -99,9 +101,10 @@ def _describe_tensor(tensor: torch.Tensor, users: dict[int, int], numbers: dict[
         dtype,
         storage_values(detached),
         strides,
-        tensor.storage_offset(),
+        int(tensor.storage_offset()),
         numbers.setdefault(key, len(numbers)) if shared else None,
-        tensor.requires_grad,
+        # Only a leaf can be made again; what a caller computed with gradients is just data here.
+        tensor.requires_grad and tensor.is_leaf,
     )
 
 

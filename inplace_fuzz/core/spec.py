@@ -70,7 +70,11 @@ class TensorSpec:
         return text
 
     def to_json(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"shape": list(self.shape), "dtype": self.dtype, "values": [_plain(v) for v in self.values]}
+        out: dict[str, Any] = {
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "values": [_plain(v) for v in self.values],
+        }
         if self.strides is not None:
             out["strides"] = list(self.strides)
         if self.offset:
@@ -113,7 +117,9 @@ def default_spec(text: str, *, start: int = 1) -> TensorSpec:
     dtype = _SHORT.get(name, name)
     sizes = rest.rstrip("]").replace(" ", "")
     if dtype not in DTYPES or not bracket or not rest.endswith("]"):
-        raise SpecError(f'cannot read the input {text!r}; write a dtype and a shape, for example "f32[4,3]" or "i64[2]"')
+        raise SpecError(
+            f'cannot read the input {text!r}; write a dtype and a shape, for example "f32[4,3]" or "i64[2]"'
+        )
     try:
         shape = tuple(int(s) for s in sizes.split(",") if s)
     except ValueError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inplace_fuzz.core.program import Program, ProgramError
@@ -24,13 +24,16 @@ _INFERRED = {"float32": float, "int64": int, "bool": bool, "complex64": complex}
 # --------------------------------------------------------------------------------------------------------- printing
 def render(program: Program) -> str:
     """The program as a file, without a corpus header."""
-    return program.source.strip("\n") + "\n" + "".join(f"\n\n{render_inputs(c, k)}" for k, c in enumerate(program.calls))
+    return (
+        program.source.strip("\n") + "\n" + "".join(f"\n\n{render_inputs(c, k)}" for k, c in enumerate(program.calls))
+    )
 
 
 def render_inputs(call: tuple[Arg, ...], index: int = 0) -> str:
     """`def inputs():` for one call; storages that several tensors share are made first."""
     name = "inputs" if index == 0 else f"inputs_{index + 1}"
-    lines, shared = [f"def {name}():"], {}
+    lines = [f"def {name}():"]
+    shared: dict[int, str] = {}
     for spec in specs_in(call):
         if spec.storage is not None and spec.storage not in shared:
             shared[spec.storage] = f"s{len(shared)}"
@@ -78,8 +81,9 @@ def _literal(shape: tuple[int, ...], dtype: str, values: tuple[Scalar, ...]) -> 
     if not values:
         return f"torch.zeros({list(shape)}{'' if dtype == 'float32' else f', dtype=torch.{dtype}'})"
     if len(values) > 32 and dtype != "bool" and not isinstance(values[0], complex):
-        start, step = values[0], values[1] - values[0]
-        if step > 0 and all(v == start + k * step for k, v in enumerate(values)):
+        start: Any = values[0]
+        step: Any = values[1] - start
+        if step > 0 and all(v == start + k * step for k, v in enumerate(values)):  # type: ignore[operator]
             stop = start + step * len(values)
             by = "" if step == 1 else f", {step!r}"
             flat = f"torch.arange({start!r}, {stop!r}{by}{suffix})"
@@ -157,7 +161,7 @@ def _header(lines: list[str]) -> tuple[str, ...]:
 
 
 def _without_outer_comments(lines: list[str], kept: list[ast.stmt]) -> str:
-    """The kept statements as they are written, each with its decorators, one blank line between imports and the rest."""
+    """The kept statements as they are written, with their decorators, imports together at the top."""
     chunks: list[str] = []
     for node in kept:
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
@@ -175,16 +179,18 @@ class NotLiteral(ValueError):
 def _read_inputs(function: ast.FunctionDef) -> tuple[Arg, ...]:
     names: dict[str, Arg] = {}
     for statement in function.body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-            value = _read(statement.value, names)
-            if isinstance(value, TensorSpec):
-                value = TensorSpec(value.shape, value.dtype, value.values, storage=len(names))
-            names[statement.targets[0].id] = value
-        elif isinstance(statement, ast.Return) and statement.value is not None:
-            result = _read(statement.value, names)
-            return tuple(result) if isinstance(result, (tuple, list)) else (result,)
-        elif not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-            break
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=expression):
+                value = _read(expression, names)
+                # What has a name may be used twice, and then its users share one storage.
+                names[name] = replace(value, storage=len(names)) if isinstance(value, TensorSpec) else value
+            case ast.Return(value=ast.expr() as expression):
+                result = _read(expression, names)
+                return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+            case ast.Expr(value=ast.Constant()):
+                continue  # a docstring
+            case _:
+                break
     raise NotLiteral
 
 
@@ -233,13 +239,8 @@ def _dtype(keywords: list[ast.keyword]) -> str | None:
 def _make(maker: str, args: list[Any], dtype: str | None) -> TensorSpec:
     if maker == "tensor" and len(args) == 1:
         shape, flat = _unnest(args[0])
-        kinds = {type(v) for v in flat}
-        inferred = next((d for d, k in reversed(_INFERRED.items()) if k in kinds and (k is not bool or kinds == {bool})), "float32")
-        if kinds <= {int, bool} and int in kinds:
-            inferred = "int64"
-        elif float in kinds and complex not in kinds:
-            inferred = "float32"
-        return TensorSpec(shape, dtype or inferred, tuple(_cast(v, dtype or inferred) for v in flat))
+        kind = dtype or _inferred(flat)
+        return TensorSpec(shape, kind, tuple(_cast(v, kind) for v in flat))
     if maker == "zeros" and len(args) == 1 and isinstance(args[0], list) and math.prod(args[0]) == 0:
         return TensorSpec(tuple(args[0]), dtype or "float32", ())
     if maker == "arange" and 2 <= len(args) <= 3:
@@ -254,6 +255,15 @@ def _make(maker: str, args: list[Any], dtype: str | None) -> TensorSpec:
     raise NotLiteral
 
 
+def _inferred(values: list[Scalar]) -> str:
+    """The dtype that `torch.tensor` gives these values."""
+    kinds = {type(v) for v in values}
+    for kind, dtype in ((complex, "complex64"), (float, "float32"), (int, "int64"), (bool, "bool")):
+        if kind in kinds:
+            return dtype
+    return "float32"
+
+
 def _cast(value: Scalar, dtype: str) -> Scalar:
     if dtype == "bool":
         return bool(value)
@@ -265,7 +275,7 @@ def _cast(value: Scalar, dtype: str) -> Scalar:
 
 
 def _unnest(value: Any) -> tuple[tuple[int, ...], list[Scalar]]:
-    if isinstance(value, TensorSpec) or isinstance(value, (str, dict, type(None))):
+    if isinstance(value, (TensorSpec, str, dict, type(None))):
         raise NotLiteral
     if not isinstance(value, (list, tuple)):
         return (), [value]

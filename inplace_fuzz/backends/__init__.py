@@ -1,0 +1,69 @@
+"""One file per compiler. This table is all that the rest of the package knows of them.
+
+Other packages add backends through the entry point group `inplace_fuzz.backends`; a `module:ATTRIBUTE` name works too.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import entry_points
+from typing import cast
+
+from inplace_fuzz.core.backend import Backend, Unavailable
+
+ENTRY_POINT_GROUP = "inplace_fuzz.backends"
+
+# name: where its object is. The order is the order of tables and reports.
+BUILTIN = {
+    "torchscript-graph": "inplace_fuzz.backends.torchscript:GRAPH",
+    "torchscript": "inplace_fuzz.backends.torchscript:SCRIPT",
+    "torchscript-trace": "inplace_fuzz.backends.torchscript:TRACE",
+    "export": "inplace_fuzz.backends.export:EXPORT",
+    "aot-eager": "inplace_fuzz.backends.compile:AOT_EAGER",
+    "inductor": "inplace_fuzz.backends.compile:INDUCTOR",
+    "tvm": "inplace_fuzz.backends.tvm:TVM",
+}
+# What a run without --backends uses: everything here that is installed and compiles in well under a second.
+DEFAULT = ("torchscript-graph", "torchscript", "torchscript-trace", "export", "tvm")
+
+
+class UnknownBackend(ValueError):
+    """No backend has this name; the message lists those that there are."""
+
+
+def names() -> tuple[str, ...]:
+    """Every backend name that can be asked for, installed or not."""
+    plugins = [e.name for e in entry_points(group=ENTRY_POINT_GROUP) if e.name not in BUILTIN]
+    return (*BUILTIN, *sorted(plugins))
+
+
+def check_name(name: str) -> None:
+    """Raises UnknownBackend for a name that `load` could not find, without importing anything."""
+    if ":" not in name and name not in names():
+        raise UnknownBackend(f"there is no backend {name!r}; choose from {', '.join(names())}")
+
+
+def load(name: str) -> Backend:
+    """The backend of this name. Importing its adapter does not import its compiler. Raises UnknownBackend."""
+    check_name(name)
+    if name in BUILTIN or ":" in name:
+        module, _, attribute = BUILTIN.get(name, name).partition(":")
+        try:
+            return cast("Backend", getattr(importlib.import_module(module), attribute))
+        except (ImportError, AttributeError) as error:
+            raise UnknownBackend(f"the backend {name!r} cannot be loaded: {error}") from error
+    (entry,) = [e for e in entry_points(group=ENTRY_POINT_GROUP) if e.name == name][:1]
+    return cast("Backend", entry.load())
+
+
+def version_or_reason(name: str) -> tuple[str, str]:
+    """`(version, "")` of a backend that can run here, or `("", reason)`."""
+    try:
+        return load(name).version(), ""
+    except Unavailable as error:
+        return "", str(error)
+    except ImportError as error:
+        return "", f"importing it failed: {error}"
+
+
+__all__ = ["BUILTIN", "DEFAULT", "UnknownBackend", "check_name", "load", "names", "version_or_reason"]

@@ -1,0 +1,52 @@
+"""`torch.compile` with AOTAutograd alone (`aot-eager`) and with Inductor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inplace_fuzz.core.backend import Compiled, Refusal, Unavailable
+from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
+
+# torch.compile keeps eager's strides and aliasing between inputs and outputs, but not for fresh outputs' padding.
+_CHANNELS = ALL_CHANNELS - {Channel.STRIDES}
+
+
+@dataclass(frozen=True)
+class TorchCompile:
+    name: str
+    mode: str
+    per_fork: int
+    channels: frozenset[Channel] = _CHANNELS
+    lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
+    refusals: tuple[Refusal, ...] = (
+        Refusal("Unsupported", r".", "a graph break under fullgraph=True"),
+        Refusal("UserError", r"."),
+    )
+    form: str = "fx"
+
+    def version(self) -> str:
+        if self.mode == "inductor":
+            import shutil
+
+            if shutil.which("g++") is None and shutil.which("clang++") is None:
+                raise Unavailable("Inductor needs a C++ compiler; install g++, for example with `apt-get install g++`")
+        return f"torch {torch.__version__.partition('+')[0]}"
+
+    def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
+        enter("build")
+        torch._dynamo.reset()  # noqa: SLF001  one program's guards are not the next one's
+        compiled = torch.compile(module, backend=self.mode, fullgraph=True)
+        state = {name: t.clone() for name, t in module.named_buffers()}
+        compiled(*example)  # compiles, on throwaway inputs
+        with torch.no_grad():
+            for name, buffer in module.named_buffers():
+                buffer.copy_(state[name])
+        return Compiled(compiled, lambda: dict(module.named_buffers()))
+
+
+AOT_EAGER = TorchCompile("aot-eager", "aot_eager", per_fork=16)
+INDUCTOR = TorchCompile("inductor", "inductor", per_fork=8)

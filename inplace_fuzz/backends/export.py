@@ -1,0 +1,53 @@
+"""`torch.export.export`, `run_decompositions()`, and the resulting module run eagerly.
+
+The functional graph that every exporter downstream starts from. What it gets wrong, they all do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from inplace_fuzz.core.backend import Compiled, Refusal
+from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
+
+# How torch.export says that a program is not for it; shared by every compiler that starts from an ExportedProgram.
+EXPORT_REFUSALS = (
+    Refusal("GuardOnDataDependentSymNode", r".", "control flow or sizes that depend on data"),
+    Refusal("UserError", r".", "torch.export's own word for a program it does not take"),
+    Refusal("Unsupported", r".", "a graph break under strict export"),
+    Refusal("ConstraintViolationError", r"."),
+    Refusal("DataDependentOutputException", r"."),
+    Refusal("DynamicOutputShapeException", r"."),
+    Refusal("UnsupportedOperatorException", r"."),
+    Refusal("RuntimeError", r"(?s)metadata mutation|Mutations? on .* is not (yet )?supported|You're using"),
+    Refusal("AssertionError", r"(?s)Mutating module attribute|was mutated.*metadata"),
+    Refusal("RuntimeError", r"Found following user inputs located at \[.*\] are mutated"),
+)
+
+
+@dataclass(frozen=True)
+class Export:
+    name: str = "export"
+    # Outputs of an exported module need not alias what eager's do: functionalisation returns fresh tensors.
+    channels: frozenset[Channel] = OUTPUT_CHANNELS | {Channel.INPUTS, Channel.BUFFERS}
+    lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
+    refusals: tuple[Refusal, ...] = EXPORT_REFUSALS
+    form: str = "fx"
+    per_fork: int = 16
+
+    def version(self) -> str:
+        return f"torch {torch.__version__.partition('+')[0]}"
+
+    def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
+        enter("export")
+        exported = torch.export.export(module, example)
+        enter("convert")
+        unlifted = exported.run_decompositions().module()
+        return Compiled(unlifted, lambda: dict(unlifted.named_buffers()))
+
+
+EXPORT = Export()
