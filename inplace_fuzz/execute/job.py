@@ -1,0 +1,202 @@
+"""One forked worker as its supervisor sees it: what it was given, what it has said, and how much longer it may take.
+
+Nothing is lost and nothing is judged twice, because the only list of what is owed is the supervisor's: an `Entry` knows
+the targets that have no verdict yet, a verdict for anything else is ignored, and what a worker leaves behind when it
+dies is taken from the entries, not from the worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inplace_fuzz.core.program import Program
+from inplace_fuzz.core.verdict import Lane, Verdict
+from inplace_fuzz.execute import frames
+
+_TAIL = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one worker may use. `seconds` is for one program on one target, `memory_bytes` beyond the warm process's own."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 4 << 30
+    output_bytes: int = 16 << 20
+    file_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A backend, by name or as `module:ATTRIBUTE`, and the lane by which programs reach it."""
+
+    backend: str
+    lane: Lane
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program to judge. `key` is the caller's own number for it."""
+
+    program: Program
+    targets: tuple[Target, ...]
+    key: int
+
+
+@dataclass
+class Entry:
+    """A task on its way: the targets that are still owed a verdict."""
+
+    task: Task
+    owed: list[Target]
+
+    @staticmethod
+    def of(task: Task) -> Entry:
+        return Entry(task, list(dict.fromkeys(task.targets)))
+
+
+@dataclass
+class Item:
+    """Part of a task for one worker. With `first`, that death is to be confirmed, and the item goes alone."""
+
+    entry: Entry
+    targets: list[Target]
+    first: Verdict | None = None
+
+
+@dataclass
+class Job:
+    """A worker at work, or about to be. Opening one opens its pipes; `close` closes them."""
+
+    number: int
+    items: list[Item]
+    limits: Limits
+    request: dict[str, Any]
+    on_verdict: Callable[[Item, Target, Verdict, float], None]
+    owner: object
+    pid: int = 0
+    started: float = 0.0
+    stopped: float = 0.0  # when the order to kill it was given
+    reason: str = ""
+    detail: str = ""
+    ended_well: bool = False
+    answer: dict[str, Any] | None = None
+    finished: set[int] = field(default_factory=set)
+    report: int = -1
+    output: int = -1
+    _page: int = -1
+    _tail: bytes = b""
+    _printed: int = 0
+    _nonce: bytes = field(default_factory=lambda: os.urandom(frames.NONCE_BYTES))
+
+    def __post_init__(self) -> None:
+        self._reader = frames.Reader(self._nonce)
+
+    def open(self) -> tuple[int, int, int]:
+        """The worker's descriptors: the job with its shared page, the report pipe, the output pipe."""
+        body = json.dumps(self.request | {"nonce": self._nonce.hex()}, separators=(",", ":")).encode()
+        self._page = os.memfd_create("inplace-fuzz-job", os.MFD_CLOEXEC)
+        os.ftruncate(self._page, frames.PAGE_BYTES)
+        os.lseek(self._page, frames.PAGE_BYTES, os.SEEK_SET)
+        frames.write_all(self._page, body)
+        self.report, report = os.pipe2(os.O_CLOEXEC)
+        self.output, output = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self.report, False)
+        os.set_blocking(self.output, False)
+        return os.dup(self._page), report, output
+
+    def close(self) -> None:
+        for fd in (self.report, self.output, self._page):
+            if fd >= 0:
+                with contextlib.suppress(OSError):
+                    os.close(fd)
+        self.report = self.output = self._page = -1
+
+    def read_report(self) -> bool:
+        """Takes what the worker has reported. False at the end of the pipe. Sets `reason` when it is garbage."""
+        while True:
+            try:
+                data = os.read(self.report, 1 << 16)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            if self.reason == "garbage":
+                continue
+            try:
+                messages = self._reader.feed(data)
+            except frames.Garbage as garbage:
+                messages = garbage.rescued
+                self.stop("garbage", f"wrote into the worker's own report: {garbage}")
+            for message in messages:
+                self._take(message)
+
+    def read_output(self) -> bool:
+        """Takes what the worker has printed, of which only the end is kept. False at the end of the pipe."""
+        while True:
+            try:
+                data = os.read(self.output, 1 << 16)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self._printed += len(data)
+            self._tail = (self._tail + data)[-_TAIL:]
+            if self._printed > self.limits.output_bytes and not self.reason:
+                self.stop("output", f"printed more than {self.limits.output_bytes / (1 << 20):g} MiB")
+
+    @property
+    def tail(self) -> str:
+        return self._tail.decode(errors="replace")
+
+    def stop(self, reason: str, detail: str = "") -> None:
+        """Says why this worker is to be killed; the engine then does it. The first reason stands."""
+        if not self.reason:
+            self.reason, self.detail = reason, detail
+
+    def place(self) -> frames.Place | None:
+        """Where the worker is, if it says so and it can be true."""
+        place = frames.read_place(self._page)
+        return place if place and place.program < max(len(self.items), 1) else None
+
+    def overdue(self, now: float) -> bool:
+        place = self.place()
+        since = max(self.started, place.since) if place else self.started
+        return bool(self.started) and now - since > self.limits.seconds
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "at" in message:
+            number, target = message["at"]
+            item = self.items[number]
+            self._printed = 0
+            self.on_verdict(item, item.targets[target], Verdict.from_json(message["verdict"]), message["seconds"])
+        elif "done" in message:
+            self.finished.add(message["done"])
+        elif "end" in message:
+            self.ended_well = True
+        else:
+            self.answer = message
+
+    def left(self) -> list[Item]:
+        """What still has to be judged of this job, in order."""
+        rest = []
+        for number, item in enumerate(self.items):
+            owed = [t for t in item.targets if t in item.entry.owed]
+            if owed and number not in self.finished:
+                rest.append(Item(item.entry, owed, item.first))
+        return rest
+
+
+def judging_request(items: Sequence[Item], slice_seconds: float) -> dict[str, Any]:
+    return {
+        "tasks": [
+            {"program": i.entry.task.program.to_json(), "targets": [[t.backend, str(t.lane)] for t in i.targets]} for i in items
+        ],
+        "slice": slice_seconds,
+    }
+

@@ -1,0 +1,147 @@
+"""The supervisor's end of one warm process: starting it, handing it jobs, and making an end of it and all below it.
+
+A link is `starting`, `idle`, `busy` or `dead`. Whatever a program does to its warm process (kill it, stop it, start
+children that outlive it), `destroy` leaves nothing: it kills the process, everything that descends from it, and
+everything that carries its session's marker.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from inplace_fuzz.execute import processes
+from inplace_fuzz.execute.environment import worker_environment
+from inplace_fuzz.execute.job import Job
+
+_PACKET = 1 << 16
+
+
+class Link:
+    def __init__(self, python: str, directory: Path, session: str, extra: Mapping[str, str] | None) -> None:
+        """Starts a warm process, which says `ready` when it is. `directory` must not exist yet; it is its own."""
+        directory.mkdir(mode=0o700)
+        self.directory = directory
+        self.session = session
+        self.state = "starting"
+        self.job: Job | None = None
+        self.warming = ""
+        self.since = time.monotonic()
+        self.resident = 0
+        self.first_resident = 0
+        self.warm: set[str] = set()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control = ours
+        self._log = directory.with_suffix(".log")
+        home = directory / "home"
+        home.mkdir(mode=0o700)
+        try:
+            with self._log.open("wb") as log:
+                self.process = subprocess.Popen(
+                    [python, "-P", "-m", "inplace_fuzz.execute.zygote", str(theirs.fileno()), str(directory), str(os.getpid())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=directory,
+                    env=worker_environment(session, str(home), extra),
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+
+    def log(self) -> str:
+        """The end of what the warm process itself has printed; it explains a failure to start."""
+        try:
+            return self._log.read_text(errors="replace")[-2000:].strip()
+        except OSError:
+            return ""
+
+    def hand(self, job: Job, warm: list[str]) -> None:
+        """Gives an idle process a job; OSError when it is dead."""
+        fds = job.open()
+        try:
+            message = {"fork": job.number, "warm": warm, "limits": asdict(job.limits)}
+            socket.send_fds(self.control, [json.dumps(message).encode()], fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+        self.state, self.job, self.since = "busy", job, time.monotonic()
+        self.warm.update(warm)
+
+    def hear(self) -> dict[str, Any] | None:
+        """One message of the warm process; None when it is gone."""
+        try:
+            data = self.control.recv(_PACKET)
+        except OSError:
+            return None
+        if not data:
+            return None
+        message: dict[str, Any] = json.loads(data)
+        if "resident" in message:
+            self.resident = message["resident"]
+        return message
+
+    def kill_worker(self) -> None:
+        """Asks for the end of the current worker; `exited` follows."""
+        if self.job is not None:
+            try:
+                self.control.send(json.dumps({"kill": self.job.number}).encode(), socket.MSG_DONTWAIT)
+            except OSError:
+                return  # the process is gone or stuck, and `destroy` is what follows
+
+    def grown(self, factor: float, room: int) -> bool:
+        """Whether the process has grown so much since it was warm that a fresh one is better."""
+        return self.resident > self.first_resident * factor + room
+
+    def dismiss(self) -> None:
+        """Lets the process end by itself: it kills its worker, removes its directory and exits."""
+        self.control.close()
+
+    def destroy(self, patience: float = 0.0) -> int:
+        """Ends the process and all that it has started. Returns its exit status as subprocess gives it."""
+        self.state = "dead"
+        self.control.close()
+        if patience > 0:
+            try:
+                self.process.wait(patience)
+            except subprocess.TimeoutExpired:
+                pass
+        below = processes.descendants(self.process.pid) if self.process.poll() is None else []
+        if self.process.poll() is None:
+            # Stopped first, so that it starts nothing while those below it are counted.
+            processes.kill(self.process.pid, signal.SIGSTOP)
+            below = processes.descendants(self.process.pid)
+        for pid in below:
+            processes.kill(pid)
+        self.process.kill()
+        status = self.process.wait()
+        sweep(self.session)
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self._log.unlink(missing_ok=True)
+        return status
+
+
+def sweep(session: str) -> None:
+    """Kills whatever still carries the marker, and reaps what has become this process's child."""
+    for _ in range(10):
+        left = processes.marked(session)
+        for pid in left:
+            processes.kill(pid)
+        for pid in left:
+            processes.reap(pid)
+        if not left:
+            return
+        time.sleep(0.005)

@@ -1,0 +1,186 @@
+"""The warm process: imports torch and compilers once, then forks a worker for each batch.
+
+What makes forking safe: this process stays single-threaded (every thread pool is told to be one wide), never runs a
+program itself, and forks with its heap frozen, so that workers share its pages. A worker therefore always starts from
+the same clean state, and costs milliseconds instead of the seconds that `import torch` takes.
+
+It is run as `python -m inplace_fuzz.execute.zygote FD DIRECTORY PARENT`, in the interpreter of whichever environment the
+backends live in, and obeys one-packet JSON messages on the socket FD:
+
+    {"fork": job, "warm": [backend...], "limits": {...}} + 3 descriptors   ->  {"warming": name}*, {"forked": job, "pid": n},
+                                                                               {"exited": job, "exit": n, "signal": n, ...}
+    {"kill": job}                                                          ->  the same {"exited": ...}, soon
+
+The end of that socket is the end of the supervisor: the worker is killed, the directory removed, and so is this process.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+from types import FrameType
+from typing import Any
+
+from inplace_fuzz.execute import processes, worker
+
+_PACKET = 1 << 16
+
+
+class _SupervisorGone(Exception):
+    """The other end of the socket is closed."""
+
+
+class Zygote:
+    def __init__(self, control: socket.socket, directory: str, supervisor: int) -> None:
+        self._control = control
+        self._directory = directory
+        self._supervisor = supervisor
+        self._warm: set[str] = set()
+        self._helpers: frozenset[int] = frozenset()
+
+    def serve(self) -> None:
+        """Forks workers until the supervisor goes away."""
+        _warm_torch()
+        # From here on this process only waits, and sees the end of its socket. SIGCONT wakes it where a program has
+        # stopped it; it does no harm when a mere thread of the supervisor ends, which sends the same signal.
+        signal.signal(signal.SIGCONT, self._look_for_supervisor)
+        processes.die_with_parent(signal.SIGCONT, self._supervisor)
+        self._freeze()
+        self._tell({"ready": True, "resident": processes.resident(os.getpid())})
+        try:
+            while True:
+                message, fds = self._hear()
+                if "fork" in message:
+                    self._fork(message, fds)
+        except _SupervisorGone:
+            processes.reap_all()
+        finally:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        try:
+            self._control.send(json.dumps(message).encode())
+        except OSError:
+            raise _SupervisorGone from None
+
+    def _hear(self) -> tuple[dict[str, Any], list[int]]:
+        while not select.select([self._control], [], [], 5.0)[0]:
+            if os.getppid() != self._supervisor:
+                raise _SupervisorGone
+        try:
+            data, fds, _, _ = socket.recv_fds(self._control, _PACKET, 3)
+        except OSError:
+            raise _SupervisorGone from None
+        if not data:
+            raise _SupervisorGone
+        message: dict[str, Any] = json.loads(data)
+        return message, fds
+
+    def _look_for_supervisor(self, number: int, frame: FrameType | None) -> None:
+        if os.getppid() != self._supervisor:
+            raise _SupervisorGone
+
+    def _fork(self, message: dict[str, Any], fds: list[int]) -> None:
+        for name in message["warm"]:
+            self._warm_backend(name)
+        directory = f"{self._directory}/job"
+        os.mkdir(directory, 0o700)
+        mine = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            # In the child: `run` never returns.
+            os.close(self._control.fileno())
+            worker.run(mine, (fds[0], fds[1], fds[2]), directory, message["limits"])
+        for fd in fds:
+            os.close(fd)
+        try:
+            self._tell({"forked": message["fork"], "pid": pid})
+            self._wait(pid, message["fork"])
+        except _SupervisorGone:
+            processes.kill_group(pid)
+            raise
+        _, status, usage = os.wait4(pid, 0)
+        strays = processes.reap_all(self._helpers)
+        shutil.rmtree(directory, ignore_errors=True)
+        code = os.waitstatus_to_exitcode(status)
+        self._tell({
+            "exited": message["fork"],
+            "exit": max(code, 0),
+            "signal": max(-code, 0),
+            "peak": usage.ru_maxrss * 1024,
+            "strays": strays,
+            "resident": processes.resident(mine),
+        })  # fmt: skip
+
+    def _wait(self, pid: int, job: int) -> None:
+        """Returns when the worker has ended, and lets the supervisor end it."""
+        gone = os.pidfd_open(pid)
+        try:
+            while True:
+                ready = select.select([gone, self._control], [], [], 5.0)[0]
+                if gone in ready:
+                    return
+                if ready:
+                    message, _ = self._hear()
+                    if message.get("kill") == job:
+                        processes.kill_group(pid)
+                elif os.getppid() != self._supervisor:
+                    raise _SupervisorGone
+        finally:
+            os.close(gone)
+
+    def _warm_backend(self, name: str) -> None:
+        """Imports a backend's compiler here, once, so that no worker has to. What fails will fail again in the worker."""
+        if name in self._warm:
+            return
+        self._tell({"warming": name})
+        self._warm.add(name)
+        try:
+            from inplace_fuzz.backends import load
+
+            warm = getattr(load(name), "warm", None)
+            if warm is not None:
+                warm()
+        except Exception as error:  # noqa: BLE001 - the worker meets it again, and reports it where it belongs
+            print(f"warming {name}: {worker.first_line(error)}", file=sys.stderr)  # noqa: T201 - the session's log
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Takes the warm heap out of the collector's sight, so that workers neither scan it nor copy it."""
+        self._helpers = frozenset(processes.children(os.getpid())) if processes.has_children() else frozenset()
+        gc.collect()
+        gc.freeze()
+
+
+def _warm_torch() -> None:
+    """Imports torch and everything that judging needs, and uses it once: first uses are what costs in a fork."""
+    import torch
+
+    torch.set_num_threads(1)
+    import inplace_fuzz.backends
+    import inplace_fuzz.execute.operations
+    from inplace_fuzz.core.program import Program
+    from inplace_fuzz.core.spec import TensorSpec
+    from inplace_fuzz.execute.evaluate import evaluate
+
+    source = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n        x[0] = 1\n        return x + 1\n"
+    program = Program(source, ((TensorSpec((2,), "float32", (1.0, 2.0)),),))
+    evaluate(program, [], enter=lambda key, stage: None, emit=lambda key, verdict: None)
+
+
+def main() -> None:
+    fd, directory, supervisor = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    processes.die_with_parent(signal.SIGKILL, supervisor)
+    processes.set_subreaper(True)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Zygote(socket.socket(fileno=fd), directory, supervisor).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Each planted death gives exactly its verdict, the programs beside it get theirs, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inplace_fuzz.core import Lane, Program, TensorSpec, Verdict
+from inplace_fuzz.execute.engine import Engine
+from inplace_fuzz.execute.job import Limits, Target, Task
+from tests.execute.leftovers import no_leftovers
+
+SOURCE = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        x[{index}] = {value}
+        return x + 1
+"""
+GOOD = Target("tests.planted.deaths:GOOD", Lane.DIRECT)
+
+
+def program(number: int = 0) -> Program:
+    values = TensorSpec((3,), "float32", (1.0, 2.0, 3.0))
+    return Program(SOURCE.format(index=number % 3, value=number), ((values,),))
+
+
+def planted(name: str) -> Target:
+    return Target(f"tests.planted.deaths:{name}", Lane.DIRECT)
+
+
+@pytest.fixture(scope="module")
+def witness(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("planted") / "witness"
+
+
+@pytest.fixture(scope="module")
+def engine(witness: Path) -> Iterator[Engine]:
+    limits = Limits(seconds=1.0, memory_bytes=1 << 30, output_bytes=1 << 20)
+    with (
+        no_leftovers(),
+        Engine(workers=1, limits=limits, environment={"PLANTED_WITNESS": str(witness)}) as engine,
+    ):
+        yield engine
+
+
+def verdicts(engine: Engine, deadly: Target, *, confirm: bool = True) -> tuple[list[Verdict], list[Verdict]]:
+    """Five programs on a deadly target and a good one, of which only the third sees the deadly one."""
+    tasks = [Task(program(k), (GOOD, deadly, planted("GOOD")) if k == 2 else (GOOD,), k) for k in range(5)]
+    results = list(engine.run(tasks, confirm=confirm))
+    assert sorted(r.task.key for r in results if r.target == GOOD) == [0, 1, 2, 3, 4], "each program is judged once"
+    return [r.verdict for r in results if r.target == deadly], [r.verdict for r in results if r.target == GOOD]
+
+
+DEATHS = [
+    ("SEGFAULT", "crash(SIGSEGV)", ""),
+    ("ABORT", "crash(SIGABRT)", ""),
+    ("HANG", "timeout(run)", "still in run after 1 s"),
+    ("MEMORY", "out_of_memory(run)", ""),
+    ("NATIVE_MEMORY", "out_of_memory(run)", "can't allocate memory"),
+    ("FAMILY_MEMORY", "out_of_memory(run)", "MiB resident"),
+    ("DAEMON", "error(run)", "left a process running in a session of its own"),
+    ("DEEP_DAEMON", "error(run)", "left a process running in a session of its own"),
+    ("OUTPUT", "error(run)", "printed more than 1 MiB"),
+    ("GARBAGE", "error(run)", "wrote into the worker's own report"),
+    ("EXIT", "crash(exit 0)", ""),
+    ("POLITE_EXIT", "error(run)", "SystemExit: 0"),
+    ("OVERFLOW", "crash(SIGSEGV)", ""),
+    ("PARENT_KILLER", "crash(SIGKILL)", "took the process that started its worker with it"),
+    ("PARENT_STOPPER", "timeout(run)", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "expected", "message"), DEATHS, ids=[d[0] for d in DEATHS])
+def test_a_death_gives_its_verdict_and_its_neighbours_theirs(
+    engine: Engine, name: str, expected: str, message: str
+) -> None:
+    dead, others = verdicts(engine, planted(name))
+    assert [str(v) for v in dead] == [expected]
+    assert message in dead[0].message
+    assert {str(v) for v in others} == {"agree"}
+
+
+def test_a_death_that_does_not_come_again_is_flaky(engine: Engine, witness: Path) -> None:
+    witness.unlink(missing_ok=True)
+    dead, others = verdicts(engine, planted("FLAKY"))
+    assert [str(v) for v in dead] == ["flaky(run)"]
+    assert "crash(SIGABRT)" in dead[0].message
+    assert {str(v) for v in others} == {"agree"}
+
+
+def test_without_confirming_the_first_death_is_believed(engine: Engine, witness: Path) -> None:
+    witness.unlink(missing_ok=True)
+    dead, _ = verdicts(engine, planted("FLAKY"), confirm=False)
+    assert [str(v) for v in dead] == ["crash(SIGABRT)"]
+
+
+def test_the_supervisor_has_not_imported_torch(engine: Engine) -> None:
+    import subprocess
+
+    code = "import sys, inplace_fuzz.execute.engine; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).returncode == 0
