@@ -1,0 +1,49 @@
+"""The functionalisation pass: a program with in-place writes becomes one without, that does the same.
+
+    functionalize(module_or_graph, example_inputs)   a module (or a graph) that writes nothing but its write-backs
+    rewrite_graph(graph)                             the same for one TorchScript graph, as fast as it goes
+    writing_operators(graph)                         what still writes in a graph; empty when it is functional
+    graph_text(graph)                                a graph as a person reads it
+    legalise(graph_module, "tvm")                    what one compiler cannot import, in words that it can
+    UnsupportedMutation                              raised for whatever the pass cannot prove
+
+Importing this module does not import torch; using a name from it does.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .errors import UnsupportedMutation
+
+if TYPE_CHECKING:
+    from .api import rewrite_graph
+    from .legality import writing_operators
+    from .rules import DEFAULT_RULES, Policy, Rules
+    from .text import graph_text
+
+_HOME = {
+    "rewrite_graph": "api",
+    "writing_operators": "legality",
+    "DEFAULT_RULES": "rules",
+    "Policy": "rules",
+    "Rules": "rules",
+    "graph_text": "text",
+}
+
+__all__ = [
+    "DEFAULT_RULES",
+    "Policy",
+    "Rules",
+    "UnsupportedMutation",
+    "graph_text",
+    "rewrite_graph",
+    "writing_operators",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,452 @@
+"""Tuples, lists and dicts, followed by what is in them.
+
+A container of tensors emits nothing when it is built: it stands for its items, each of which keeps being an alias. It is
+built in the result where an operator takes it whole, from what its items show then. Lists that change are followed
+item by item; a change whose place is not known before the program runs is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .errors import UnsupportedMutation
+from .ir import BOOL, INT, NOT_CONSTANT, TENSORS, Node, Value
+from .memory import Alias, Root
+from .views import add, mul
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+
+class Tup:
+    """A tuple (or named tuple): it never changes."""
+
+    __slots__ = ("items", "type")
+
+    def __init__(self, items: tuple[Any, ...], type: Any) -> None:
+        self.items, self.type = items, type
+
+
+class Items:
+    """A list whose length is known. `items` is replaced, never changed, so that a branch can be undone."""
+
+    __slots__ = ("block", "items", "type")
+
+    def __init__(self, items: tuple[Any, ...], type: Any, block: Any) -> None:
+        self.items, self.type, self.block = items, type, block
+
+
+class Table(Items):
+    """A dict whose keys are known: `items` is a tuple of (key, bound)."""
+
+    __slots__ = ()
+
+
+class Parts:
+    """The list that unbind, split and their like give: item i is a view, made when it is asked for."""
+
+    __slots__ = ("args", "kind", "made", "source", "type")
+
+    def __init__(self, source: Alias, kind: str, args: tuple[Value, ...], type: Any) -> None:
+        self.source, self.kind, self.args, self.type = source, kind, args, type
+        self.made: dict[int, Alias] = {}
+
+
+class Sealed:
+    """A container made elsewhere (by an operator, or by the caller): items are found by constant index.
+
+    roots: what its items may share memory with; `external` marks one that belongs to the caller.
+    """
+
+    __slots__ = ("external", "made", "reason", "roots", "stamp", "value")
+
+    def __init__(self, value: Value, roots: tuple[Root, ...], reason: str, stamp: int, external: Any = None) -> None:
+        self.value, self.roots, self.reason, self.stamp, self.external = value, roots, reason, stamp, external
+        self.made: dict[Any, Any] = {}
+
+
+class Containers:
+    """The part of the walk that follows containers."""
+
+    @staticmethod
+    def handlers() -> dict[str, tuple[Callable[..., None], Any]]:
+        of = Containers
+        table: dict[str, tuple[Callable[..., None], Any]] = {
+            "prim::ListConstruct": (of.list_construct, None),
+            "prim::TupleConstruct": (of.tuple_construct, None),
+            "prim::DictConstruct": (of.dict_construct, None),
+            "prim::ListUnpack": (of.unpack, None),
+            "prim::TupleUnpack": (of.unpack, None),
+            "prim::TupleIndex": (of.getitem, None),
+            "prim::unchecked_cast": (of.passed_on, None),
+            "aten::__getitem__": (of.getitem, None),
+            "aten::get": (of.getitem, None),
+            "aten::len": (of.length, None),
+            "aten::slice": (of.list_slice, None),
+            "aten::list": (of.list_copy, None),
+            "aten::copy": (of.list_copy, None),
+            "aten::add": (of.list_add, None),
+            "aten::keys": (of.dict_part, 0),
+            "aten::values": (of.dict_part, 1),
+        }
+        for kind in _LIST_EDITS:
+            table[kind] = of.edit, kind
+        for kind in _PARTS:
+            table[kind] = of.parts, kind
+        return table
+
+    # ------------------------------------------------------------------ making
+    def list_construct(self: Walk, node: Node, row: Any) -> None:
+        bounds = [v.bound for v in node.inputs]
+        out = node.outputs[0]
+        if not self.source.mutates_lists:
+            for bound in bounds:
+                if bound.__class__ is not Value:
+                    break
+            else:
+                self.copy(node, bounds, "pure", keep=False)
+                return
+        out.bound = Items(tuple(bounds), out.type, self.g.block)
+
+    def tuple_construct(self: Walk, node: Node, row: Any) -> None:
+        node.outputs[0].bound = Tup(tuple(v.bound for v in node.inputs), node.outputs[0].type)
+
+    def dict_construct(self: Walk, node: Node, row: Any) -> None:
+        keys = [v.bound.py if v.bound.__class__ is Value else NOT_CONSTANT for v in node.inputs[::2]]
+        if NOT_CONSTANT in keys:
+            raise self.refuse(node.kind, "a dict whose keys are known only at run time")
+        held = dict(zip(keys, [v.bound for v in node.inputs[1::2]], strict=True))
+        node.outputs[0].bound = Table(tuple(held.items()), node.outputs[0].type, self.g.block)
+
+    def parts(self: Walk, node: Node, kind: str) -> None:
+        source = node.inputs[0].bound
+        if source.__class__ is not Alias:
+            self.pure(node)
+            return
+        args = tuple(self.values(node.inputs[1:]))
+        node.outputs[0].bound = Parts(source.moved or source, node.kind, args, node.outputs[0].type)
+
+    def passed_on(self: Walk, node: Node, row: Any) -> None:
+        node.outputs[0].bound = node.inputs[0].bound
+
+    # ------------------------------------------------------------------ taking apart
+    def unpack(self: Walk, node: Node, row: Any) -> None:
+        bound = node.inputs[0].bound
+        if bound.__class__ is Value:
+            self.copy(node, [bound], "pure")
+            return
+        for i, out in enumerate(node.outputs):
+            out.bound = self.item(bound, i, out, node)
+
+    def getitem(self: Walk, node: Node, row: Any) -> None:
+        bound = node.inputs[0].bound
+        out = node.outputs[0]
+        index = node.inputs[1].bound
+        if bound.__class__ is Value or bound.__class__ is Alias or index.__class__ is not Value:
+            self.copy(node, self.values(node.inputs), "pure")
+        elif index.py is not NOT_CONSTANT:
+            out.bound = self.item(bound, index.py, out, node)
+        else:
+            out.bound = self.item_at(bound, index, out, node)
+
+    def item(self: Walk, bound: Any, index: Any, out: Value, node: Node) -> Any:
+        """Item `index` (a Python int or key) of a container."""
+        kind = bound.__class__
+        if kind is Tup or kind is Items:
+            return bound.items[index]
+        if kind is Table:
+            return dict(bound.items).get(index, self.g.const(None)) if node.kind == "aten::get" else dict(bound.items)[index]
+        if kind is Parts and index >= 0:
+            found = bound.made.get(index)
+            if found is None:
+                found = bound.made[index] = self.part(bound, index)
+            return found
+        if kind is Sealed:
+            return self.sealed_item(bound, index, out, node)
+        raise self.refuse(node.kind, "an item of a container that the pass does not follow")
+
+    def item_at(self: Walk, bound: Any, index: Value, out: Value, node: Node) -> Any:
+        """Item at a place known only at run time: a choice between the items."""
+        kind = bound.__class__
+        if kind is Parts:
+            return self.part(bound, index)
+        if kind is Items and bound.items and all(b.__class__ is Alias for b in bound.items):
+            g, n = self.g, len(bound.items)
+            place = g.call("aten::remainder", (index, n), INT)
+            chosen = bound.items[-1]
+            for i in reversed(range(n - 1)):
+                chosen = self.memory.phi(g.call("aten::eq", (place, i), _BOOL), bound.items[i], chosen, None)
+            return chosen
+        whole = self.whole(bound)
+        value = self.g.op(node.kind, [whole, index], out.type, fresh=False)
+        if out.type is not None:
+            return value
+        return self.memory.opaque(value, self.roots_in(bound), node.kind)
+
+    def sealed_item(self: Walk, bound: Sealed, index: Any, out: Value, node: Node) -> Any:
+        found = bound.made.get(index)
+        if found is not None:
+            return found
+        g = self.g
+        if bound.external is not None:
+            if isinstance(index, int) and index < 0:
+                raise self.refuse(node.kind, "an item of the caller's list, counted from its end")
+            value = self.early("aten::__getitem__", [bound.value, g.const(index)], out.type)
+            found = self.external(value, (*bound.external, index))
+        else:
+            value = g.op("aten::__getitem__", [bound.value, g.const(index)], out.type, fresh=not bound.roots)
+            found = value
+            if out.type is None:
+                memory = self.memory
+                found = memory.opaque(value, bound.roots, bound.reason) if bound.roots else memory.base(value)
+        bound.made[index] = found
+        return found
+
+    def length(self: Walk, node: Node, row: Any) -> None:
+        bound = node.inputs[0].bound
+        if isinstance(bound, (Items, Tup)):
+            node.outputs[0].bound = self.g.const(len(bound.items))
+        elif bound.__class__ is Alias:
+            self.shape(node, None)
+        else:
+            self.copy(node, self.values(node.inputs), "pure", keep=False)
+
+    # ------------------------------------------------------------------ whole again
+    def whole(self: Walk, bound: Any) -> Value:
+        """The container as one value, its items as they are now."""
+        g = self.g
+        kind = bound.__class__
+        if kind is Tup or kind is Items:
+            name = "prim::TupleConstruct" if kind is Tup else "prim::ListConstruct"
+            return g.op(name, [self.value(b) for b in bound.items], bound.type)
+        if kind is Table:
+            flat = [v for key, b in bound.items for v in (g.const(key), self.value(b))]
+            return g.op("prim::DictConstruct", flat, bound.type)
+        if kind is Parts:
+            return g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)
+        if kind is Sealed:
+            made = [r for b in bound.made.values() for r in self.roots_in(b)]
+            if any(r.clock > bound.stamp for r in (*bound.roots, *made)):
+                raise self.refuse(bound.reason, "a container is used whole after one of its tensors was written")
+            return bound.value  # type: ignore[no-any-return]
+        if isinstance(bound, UnsupportedMutation):
+            raise bound
+        return bound.value  # type: ignore[no-any-return]
+
+    def roots_in(self: Walk, bound: Any) -> tuple[Root, ...]:
+        if bound.__class__ is Alias:
+            return bound.roots  # type: ignore[no-any-return]
+        if bound.__class__ is Parts:
+            return bound.source.roots  # type: ignore[no-any-return]
+        if bound.__class__ is Sealed:
+            return (*bound.roots, *(r for b in bound.made.values() for r in self.roots_in(b)))
+        if bound.__class__ is Table:
+            return tuple(r for _, b in bound.items for r in self.roots_in(b))
+        if isinstance(bound, (Items, Tup)):
+            return tuple(r for b in bound.items for r in self.roots_in(b))
+        return ()
+
+    def roots_of(self: Walk, inputs: list[Value]) -> tuple[Root, ...]:
+        return tuple(r for v in inputs for r in self.roots_in(v.bound))
+
+    def holds_tensors(self: Walk, type_: Any) -> bool:
+        return isinstance(type_, type(TENSORS)) and "Tensor" in str(type_)
+
+    def unknown_container(self: Walk, value: Value, roots: tuple[Root, ...], kind: str) -> Sealed:
+        return Sealed(value, roots, kind, self.memory.clock)
+
+    # ------------------------------------------------------------------ lists that change
+    def set_items(self: Walk, target: Items, items: tuple[Any, ...]) -> None:
+        self.note_cell(target, target.items)
+        target.items = items
+
+    def edit(self: Walk, node: Node, kind: str) -> None:
+        target = node.inputs[0].bound
+        if not isinstance(target, Items):
+            raise self.refuse(kind, "it changes a container that the pass does not follow")
+        args = [v.bound for v in node.inputs[1:]]
+        items, result = _LIST_EDITS[kind](self, node, target, args)
+        if node.outputs:
+            node.outputs[0].bound = target if result is None else result
+        self.set_items(target, tuple(items))
+
+    def list_slice(self: Walk, node: Node, row: Any) -> None:
+        bound = node.inputs[0].bound
+        bounds = [v.bound.py if v.bound.__class__ is Value else NOT_CONSTANT for v in node.inputs[1:]]
+        if isinstance(bound, Items) and NOT_CONSTANT not in bounds:
+            node.outputs[0].bound = Items(bound.items[slice(*bounds)], bound.type, self.g.block)
+        else:
+            self.pure(node)
+
+    def list_copy(self: Walk, node: Node, row: Any) -> None:
+        bound = node.inputs[0].bound
+        if isinstance(bound, Items):
+            node.outputs[0].bound = type(bound)(bound.items, bound.type, self.g.block)
+        else:
+            self.pure(node)
+
+    def list_add(self: Walk, node: Node, row: Any) -> None:
+        first, second = node.inputs[0].bound, node.inputs[1].bound
+        if isinstance(first, Items) and isinstance(second, Items):
+            node.outputs[0].bound = Items(first.items + second.items, first.type, self.g.block)
+        else:
+            self.pure(node)
+
+    def dict_part(self: Walk, node: Node, which: int) -> None:
+        bound = node.inputs[0].bound
+        if not isinstance(bound, Table):
+            self.pure(node)
+            return
+        items = tuple(self.g.const(k) if which == 0 else b for k, b in bound.items)
+        node.outputs[0].bound = Items(items, node.outputs[0].type, self.g.block)
+
+    # ------------------------------------------------------------------ views that come as a list
+    def part(self: Walk, parts: Parts, index: Any) -> Alias:
+        kind, args = _PARTS[parts.kind.split(".", 1)[0]](self, parts, index)
+        g = self.g
+        values = tuple([a if a.__class__ is Value else g.const(a) for a in args])
+        return self.look(parts.source, self.rules.view_of[kind], values, kind)
+
+
+_BOOL = BOOL
+Step = tuple[str, tuple[Any, ...]]
+
+
+def _unbind(walk: Walk, parts: Parts, i: Any) -> Step:
+    return "aten::select", (parts.args[0], i)  # x[.., i, ..]
+
+
+def _even(walk: Walk, parts: Parts, i: Any, size: Any, dim: Any) -> Step:
+    g = walk.g
+    return "aten::slice", (dim, mul(g, i, size), mul(g, add(g, i, 1), size), 1)  # x[.., i*n:(i+1)*n, ..]
+
+
+def _split(walk: Walk, parts: Parts, i: Any) -> Step:
+    size, dim = parts.args
+    return _uneven(walk, parts, i) if size.type not in (INT, int) else _even(walk, parts, i, size, dim)
+
+
+def _uneven(walk: Walk, parts: Parts, i: Any) -> Step:
+    g = walk.g
+    sizes = _list_items(walk, parts, parts.args[0], i)
+    start: Any = 0
+    for size in sizes[:i]:
+        start = add(g, start, size)
+    return "aten::slice", (parts.args[1], start, add(g, start, sizes[i]), 1)  # x[.., sum(n[:i]):sum(n[:i+1]), ..]
+
+
+def _list_items(walk: Walk, parts: Parts, value: Value, i: Any) -> list[Any]:
+    if isinstance(i, int):
+        if value.py is not NOT_CONSTANT:
+            return list(value.py)
+        if value.node is not None and value.node.kind == "prim::ListConstruct":
+            return value.node.inputs
+    raise walk.refuse(parts.kind, "a split at places known only at run time")
+
+
+def _chunk(walk: Walk, parts: Parts, i: Any) -> Step:
+    g = walk.g
+    n, dim = parts.args
+    whole = g.call("aten::size", (walk.memory.peek(parts.source), dim), INT)
+    size = g.call("aten::floordiv", (add(g, whole, add(g, n, -1)), n), INT)
+    return _even(walk, parts, i, size, dim)
+
+
+def _tensor_split(walk: Walk, parts: Parts, i: Any, dim: Any = None) -> Step:
+    g = walk.g
+    dim = parts.args[1] if dim is None else dim
+    sections = parts.args[0]
+    if sections.type not in (INT, int):
+        if sections.type is None:
+            raise walk.refuse(parts.kind, "a split at places held in a tensor")
+        places = [0, *_list_items(walk, parts, sections, i), None]
+        return "aten::slice", (dim, places[i], places[i + 1], 1)
+    whole = g.call("aten::size", (walk.memory.peek(parts.source), dim), INT)
+    size = g.call("aten::floordiv", (whole, sections), INT)
+    longer = g.call("aten::remainder", (whole, sections), INT)  # the first `longer` parts hold one more
+
+    def start(k: Any) -> Any:
+        return add(g, mul(g, k, size), g.call("prim::min", (k, longer), INT))
+
+    return "aten::slice", (dim, start(i), start(add(g, i, 1)), 1)
+
+
+def _hsplit(walk: Walk, parts: Parts, i: Any) -> Step:
+    g = walk.g
+    rank = g.call("aten::dim", (walk.memory.peek(parts.source),), INT)
+    return _tensor_split(walk, parts, i, g.call("prim::min", (add(g, rank, -1), 1), INT))
+
+
+_PARTS: dict[str, Callable[[Any, Parts, Any], Step]] = {
+    "aten::unbind": _unbind,
+    "aten::split": _split,
+    "aten::unsafe_split": _split,
+    "aten::split_with_sizes": _uneven,
+    "aten::unsafe_split_with_sizes": _uneven,
+    "aten::chunk": _chunk,
+    "aten::unsafe_chunk": _chunk,
+    "aten::tensor_split": _tensor_split,
+    "aten::hsplit": _hsplit,
+    "aten::vsplit": lambda walk, parts, i: _tensor_split(walk, parts, i, 0),
+    "aten::dsplit": lambda walk, parts, i: _tensor_split(walk, parts, i, 2),
+}
+
+
+def _place(walk: Any, node: Node, bound: Any) -> Any:
+    if bound.__class__ is Value and bound.py is not NOT_CONSTANT:
+        return bound.py
+    raise walk.refuse(node.kind, "it changes a list at a place known only at run time")
+
+
+def _append(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
+    return (*target.items, args[0]), None
+
+
+def _extend(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
+    if not isinstance(args[0], Items):
+        raise walk.refuse(node.kind, "it extends a list by one that the pass does not follow")
+    return target.items + args[0].items, None
+
+
+def _insert(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
+    items = list(target.items)
+    items.insert(_place(walk, node, args[0]), args[1])
+    return items, None
+
+
+def _set(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
+    place = _place(walk, node, args[0])
+    if isinstance(target, Table):
+        held = dict(target.items)
+        held[place] = args[1]
+        return held.items(), None
+    items = list(target.items)
+    items[place] = args[1]
+    return items, None
+
+
+def _pop(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
+    place = _place(walk, node, args[0])
+    if isinstance(target, Table):
+        held = dict(target.items)
+        return held.items(), held.pop(place)
+    items = list(target.items)
+    taken = items.pop(place)
+    return items, taken
+
+
+def _delete(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
+    return _pop(walk, node, target, args)[0], None
+
+
+_LIST_EDITS: dict[str, Callable[[Any, Node, Items, list[Any]], tuple[Any, Any]]] = {
+    "aten::append": _append,
+    "aten::extend": _extend,
+    "aten::insert": _insert,
+    "aten::_set_item": _set,
+    "aten::pop": _pop,
+    "aten::Delete": _delete,
+    "aten::clear": lambda walk, node, target, args: ((), None),
+    "aten::reverse": lambda walk, node, target, args: (target.items[::-1], None),
+}

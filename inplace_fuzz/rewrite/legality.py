@@ -1,0 +1,104 @@
+"""What makes a graph functional: no operator in it writes, but one trailing write-back per input or buffer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import schemas
+
+
+def writing_operators(graph: Any) -> list[str]:
+    """The names of the operators of `graph` that write, in order; empty for a functional graph.
+
+    graph: a torch._C.Graph, a ScriptModule or ScriptFunction, a torch.fx.GraphModule or fx.Graph.
+    The trailing write-backs (`aten::copy_` into an input or an attribute, one each, with nothing but views, containers
+    and other write-backs after the first) are what a functional graph may hold, and are not in the list.
+    Raises TypeError for anything else.
+    """
+    if isinstance(graph, torch._C.Graph):
+        return _of_torchscript(graph)
+    if hasattr(graph, "inlined_graph"):
+        return _of_torchscript(graph.inlined_graph)
+    fx_graph = getattr(graph, "graph", graph)
+    if isinstance(fx_graph, torch.fx.Graph):
+        return _of_fx(fx_graph)
+    raise TypeError(f"writing_operators() takes a TorchScript or an FX graph, not {type(graph).__name__}")
+
+
+def _writes(node: torch._C.Node) -> bool:
+    kind = node.kind()
+    if kind.startswith("prim::"):
+        return False
+    return schemas.verdict(kind, node.inputsSize(), node) is schemas.WRITE
+
+
+def _of_torchscript(graph: torch._C.Graph) -> list[str]:
+    external = set(graph.inputs())
+    top = list(graph.nodes())
+    for node in top:
+        if node.kind() in ("prim::GetAttr", "aten::__getitem__", "prim::TupleUnpack") and node.inputsAt(0) in external:
+            external.update(node.outputs())
+    found: list[str] = []
+    trailing = True
+    seen: set[Any] = set()
+    allowed = set()
+    for node in reversed(top):
+        if not trailing:
+            break
+        if node.kind() == "aten::copy_":
+            target = node.inputsAt(0)
+            if target in external and target not in seen:
+                seen.add(target)
+                allowed.add(node)
+            else:
+                trailing = False
+        elif _writes(node) or not _is_look(node):
+            trailing = False
+    for node in top:
+        if node not in allowed:
+            _collect(node, found)
+    return found
+
+
+_LOOKS = frozenset("prim::Constant prim::TupleConstruct prim::ListConstruct prim::DictConstruct prim::SetAttr prim::If".split())
+
+
+def _is_look(node: torch._C.Node) -> bool:
+    kind = node.kind()
+    if kind in _LOOKS or kind.startswith("prim::"):
+        return True
+    return not _writes(node)
+
+
+def _collect(node: torch._C.Node, found: list[str]) -> None:
+    if _writes(node):
+        found.append(node.kind())
+    if node.kind() in ("prim::If", "prim::Loop"):
+        for block in node.blocks():
+            for inner in block.nodes():
+                _collect(inner, found)
+
+
+def _of_fx(graph: torch.fx.Graph) -> list[str]:
+    found: list[str] = []
+    seen: set[Any] = set()
+    trailing = True
+    for node in reversed(graph.nodes):
+        target = node.target
+        schema = getattr(target, "_schema", None)
+        if node.op != "call_function" or schema is None:
+            if node.op == "call_method" and str(target).endswith("_") and not str(target).endswith("__"):
+                found.append(str(target))
+            continue
+        if schemas.schema_verdict(schema) is not schemas.WRITE:
+            continue
+        into = node.args[0] if node.args else None
+        is_back = target is torch.ops.aten.copy_.default and getattr(into, "op", "") in ("placeholder", "get_attr")
+        if trailing and is_back and into not in seen:
+            seen.add(into)
+            continue
+        trailing = False
+        found.append(target.name())
+    return found[::-1]

@@ -1,0 +1,278 @@
+"""Which tensor is which: every tensor value of the program is a base, seen through a chain of view steps.
+
+    Root    a base. `cur` is the value that holds its whole content now; `clock` when it was last written.
+    Alias   a way to look at a base: the base itself, a step from another alias, one of two aliases picked by a
+            run-time condition (Phi), or a value whose origin is not understood (Opaque: fine until someone writes).
+
+Reading an alias gives a value that holds what the alias shows *now*. The value is kept until the base is written
+again. Writing an alias puts the new content back, step by step, into a new value of the base:
+
+    x          root, cur = %x
+    v = x[1:]  Alias(x, slice 1:)             read: slice(%x, 1:)
+    v.add_(1)  write: %w = add(slice(%x, 1:), 1); %x2 = slice_scatter(%x, %w, 1:); cur = %x2
+    u = x[2]   Alias(x, select 2)             read: select(%x2, 2), and again after every later write
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .errors import UnsupportedMutation
+from .ir import BOOL, Block, Builder, Node, Value
+
+if TYPE_CHECKING:
+    from .views import View
+
+
+class Root:
+    """A base. `first` is its first value: same strides as the program's own tensor, whatever was written later.
+
+    external:   the input or attribute whose caller sees writes; None for a tensor made inside
+    contiguous: known to be made contiguous
+    """
+
+    __slots__ = ("block", "clock", "constant", "contiguous", "cur", "external", "first")
+
+    def __init__(self, value: Value, block: Block, *, external: Any = None, contiguous: bool = False) -> None:
+        self.cur = self.first = value
+        self.clock = 0
+        self.block = block
+        self.external = external
+        self.contiguous = contiguous
+        self.constant = False
+
+
+ROOT, STEP, PHI, OPAQUE = range(4)
+
+
+class Alias:
+    """`roots` are the bases it may look at; `val` what it showed when the clock was `stamp`."""
+
+    __slots__ = ("args", "block", "cond", "form", "moved", "other", "parent", "reason", "root", "roots", "row", "stamp",
+                 "val")  # fmt: skip
+
+    def __init__(self, form: int, block: Block) -> None:
+        self.form = form
+        self.block = block
+        self.parent: Any = None
+        self.other: Any = None
+        self.row: Any = None
+        self.args: tuple[Value, ...] = ()
+        self.cond: Any = None
+        self.root: Any = None
+        self.roots: tuple[Root, ...] = ()
+        self.val: Any = None
+        self.stamp = -1
+        self.moved: Alias | None = None
+        self.reason = ""
+
+    def last_write(self) -> int:
+        return max([r.clock for r in self.roots], default=0)
+
+
+class Memory:
+    """All bases and aliases of one walk. `in_branch` is how Phi reads and writes open the two sides of an If."""
+
+    def __init__(self, g: Builder) -> None:
+        self.g = g
+        self.clock = 0
+        self.cached: list[tuple[Alias, Any, int]] | None = None
+        self.written: list[tuple[Root, Value, int]] | None = None
+        self.location: Callable[[], str] = lambda: ""
+
+    # ------------------------------------------------------------------ making aliases
+    def base(self, value: Value, *, external: Any = None, contiguous: bool = False) -> Alias:
+        root = Root(value, self.g.block, external=external, contiguous=contiguous)
+        root.clock = self.clock
+        alias = Alias(ROOT, self.g.block)
+        alias.root = root
+        alias.roots = (root,)
+        return alias
+
+    def step(self, parent: Alias, row: View, args: tuple[Value, ...]) -> Alias:
+        alias = Alias(STEP, self.g.block)
+        alias.parent = parent
+        alias.row = row
+        alias.args = args
+        alias.root = parent.root
+        alias.roots = parent.roots
+        return alias
+
+    def phi(self, cond: Any, first: Alias, second: Alias, value: Value | None) -> Alias:
+        """`cond` is a bool value, or a function of no argument that emits it when it is first needed."""
+        alias = Alias(PHI, self.g.block)
+        alias.cond = cond
+        alias.parent = first
+        alias.other = second
+        alias.roots = tuple(dict.fromkeys(first.roots + second.roots))
+        if value is not None:
+            alias.val, alias.stamp = value, self.clock
+        return alias
+
+    def opaque(self, value: Value, sources: tuple[Root, ...], reason: str) -> Alias:
+        """A value that may share memory with `sources` in a way that is not understood."""
+        alias = Alias(OPAQUE, self.g.block)
+        alias.val, alias.stamp = value, self.clock
+        alias.roots = tuple(dict.fromkeys(sources))
+        alias.reason = reason
+        return alias
+
+    # ------------------------------------------------------------------ reading
+    def read(self, alias: Alias) -> Value:
+        root = alias.root
+        if alias.form == ROOT:
+            return root.cur  # type: ignore[no-any-return]
+        if alias.val is not None and (root.clock if root is not None else alias.last_write()) <= alias.stamp:
+            return alias.val  # type: ignore[no-any-return]
+        if alias.form == STEP:
+            value = alias.row.show(self.g, self.read(alias.parent), alias.args)
+        elif alias.form == PHI:
+            value = self._read_phi(alias)
+        else:
+            raise UnsupportedMutation(
+                alias.reason, "its result is read after a write to the memory that it may share",
+                source_line=self.location(),
+            )  # fmt: skip
+        self.keep(alias, value)
+        return value  # type: ignore[no-any-return]
+
+    def peek(self, alias: Alias) -> Value:
+        """Any value with the right shape, dtype and device: what was kept serves, however old."""
+        if alias.val is not None:
+            return alias.val  # type: ignore[no-any-return]
+        return self.read(alias)
+
+    def keep(self, alias: Alias, value: Value) -> None:
+        if self.cached is not None:
+            self.cached.append((alias, alias.val, alias.stamp))
+        alias.val, alias.stamp = value, self.clock
+
+    def witness(self, alias: Alias) -> Value:
+        """The alias as the program's own strides make it: the chain replayed on the first value of the base."""
+        if alias.form == ROOT:
+            return alias.root.first  # type: ignore[no-any-return]
+        if alias.form == STEP:
+            parent = self.witness(alias.parent)
+            if alias.val is not None and alias.root.cur is alias.root.first and alias.root.clock <= alias.stamp:
+                return alias.val  # type: ignore[no-any-return]
+            return alias.row.show(self.g, parent, alias.args)  # type: ignore[no-any-return]
+        if alias.form == PHI and alias.val is not None and alias.last_write() <= alias.stamp:
+            return alias.val  # type: ignore[no-any-return]
+        raise UnsupportedMutation(
+            "aten::is_contiguous", "the strides of a tensor picked at run time are not known here",
+            source_line=self.location(),
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ writing
+    def write(self, alias: Alias, content: Value) -> None:
+        """Make `content` (shape and dtype of the alias) what the alias shows, and every other alias with it."""
+        path: list[tuple[Alias, Value]] = []
+        while alias.form == STEP:
+            row = alias.row
+            if row.put is None:
+                raise UnsupportedMutation(
+                    row.kind, "a write through this view cannot be put back into its base", source_line=self.location()
+                )
+            whole = row.put(self.g, self.read(alias.parent), content, *alias.args)
+            if row.one_to_one:
+                path.append((alias, content))
+            alias, content = alias.parent, whole
+        if alias.form == PHI:
+            self._write_phi(alias, content)
+        elif alias.form == ROOT:
+            root = alias.root
+            if not content.fresh:
+                content = self.g.copy(root.cur, content, False)
+            self.set_root(root, content)
+        else:
+            raise UnsupportedMutation(
+                alias.reason, "its result may share memory in a way that the pass cannot see, and is written",
+                source_line=self.location(), hint="give functionalize() example_inputs, or clone the result first",
+            )  # fmt: skip
+        for seen, value in path:
+            self.keep(seen, value)
+
+    def set_root(self, root: Root, content: Value) -> None:
+        if self.written is not None:
+            self.written.append((root, root.cur, root.clock))
+        self.clock += 1
+        root.cur = content
+        root.clock = self.clock
+
+    # ------------------------------------------------------------------ one of two
+    def condition(self, alias: Alias) -> Value:
+        cond = alias.cond
+        if not isinstance(cond, Value):
+            cond = cond()
+            if alias.block is self.g.block:
+                alias.cond = cond
+        return cond
+
+    def _read_phi(self, alias: Alias) -> Value:
+        cond = self.condition(alias)
+        (first, _), (second, _) = (self.branch(lambda a=a: self.read(a)) for a in (alias.parent, alias.other))
+        value = Value(None, fresh=False, block=self.g.block)
+        self._if(cond, (first[0], second[0]), ([first[1]], [second[1]]), [value])
+        return value
+
+    def _write_phi(self, alias: Alias, content: Value) -> None:
+        cond = self.condition(alias)
+        sides = [self.branch(lambda a=a: self.write(a, content)) for a in (alias.parent, alias.other)]
+        self.merge(cond, [(side[0][0], side[1]) for side in sides], [], [])
+
+    def branch(self, body: Callable[[], Any]) -> tuple[tuple[Block, Any], dict[Root, Value]]:
+        """Run `body` in a block of its own; give the block, what body gave, and what it wrote. Memory is put back."""
+        outer_block, outer_cached, outer_written = self.g.block, self.cached, self.written
+        self.g.block = block = Block(outer_block)
+        self.cached, self.written = [], []
+        try:
+            result = body()
+            writes = {root: root.cur for root, _, _ in self.written if root.block.encloses(outer_block)}
+        finally:
+            self.undo(self.cached, self.written)
+            self.g.block, self.cached, self.written = outer_block, outer_cached, outer_written
+        return (block, result), writes
+
+    def undo(self, cached: list[tuple[Alias, Any, int]], written: list[tuple[Root, Value, int]]) -> None:
+        for alias, value, stamp in reversed(cached):
+            alias.val, alias.stamp = value, stamp
+        for root, value, clock in reversed(written):
+            root.cur, root.clock = value, clock
+
+    def merge(
+        self, cond: Value, sides: list[tuple[Block, dict[Root, Value]]], results: list[list[Value]], outs: list[Value],
+        *, origin: Any = None, keep: bool = False,
+    ) -> None:  # fmt: skip
+        """Close an If: `outs` take `results`, and every base that a side wrote takes its side's content."""
+        columns = [list(r) for r in results] or [[], []]
+        merged = list(outs)
+        roots = list(dict.fromkeys([*sides[0][1], *sides[1][1]]))
+        for root in roots:
+            out = Value(None, fresh=True, block=self.g.block)
+            for column, (_, writes) in zip(columns, sides, strict=True):
+                column.append(writes.get(root, root.cur))
+            merged.append(out)
+        self._if(cond, (sides[0][0], sides[1][0]), (columns[0], columns[1]), merged, origin=origin, keep=keep)
+        for root, out in zip(roots, merged[len(outs) :], strict=True):
+            self.set_root(root, out)
+
+    def _if(
+        self, cond: Value, blocks: tuple[Block, Block], results: tuple[list[Value], list[Value]], outs: list[Value],
+        *, origin: Any = None, keep: bool = False,
+    ) -> None:  # fmt: skip
+        node = Node("prim::If", [cond], outs, origin=origin, keep=keep)
+        for block, result in zip(blocks, results, strict=True):
+            block.results = result
+            node.blocks.append(block)
+        for out in outs:
+            out.node = node
+        self.g.block.nodes.append(node)
+
+
+def shares_storage(g: Builder, a: Value, b: Value) -> Value:
+    """bool: a and b live in one storage. Two empty tensors at its start are the same tensor exactly then."""
+    none = g.ints([0])
+    one = g.ints([1])
+    start = [g.call("aten::as_strided", [v, none, one, 0]) for v in (a, b)]
+    return g.call("aten::is_set_to", start, BOOL)

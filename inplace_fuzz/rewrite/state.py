@@ -1,0 +1,183 @@
+"""Inputs, buffers and attributes: the tensors that somebody outside can see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .containers import Sealed, Tup
+from .ir import BOOL, Block, Node, Value
+from .memory import Alias, shares_storage
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+
+class Module:
+    """`self`, or a submodule of it: a path of names and the value that stands for it in the result."""
+
+    __slots__ = ("path", "value")
+
+    def __init__(self, path: tuple[str, ...], value: Value) -> None:
+        self.path, self.value = path, value
+
+
+class Cell:
+    """An attribute that the program rebinds: what it is bound to now."""
+
+    __slots__ = ("items", "module", "name", "origin")
+
+    def __init__(self, items: Any, module: Module, name: str, origin: Any) -> None:
+        self.items, self.module, self.name, self.origin = items, module, name, origin
+
+
+class State:
+    """The part of the walk that knows inputs and attributes."""
+
+    @staticmethod
+    def handlers() -> dict[str, tuple[Callable[..., None], Any]]:
+        return {"prim::GetAttr": (State.get_attribute, None), "prim::SetAttr": (State.set_attribute, None)}
+
+    def start_state(self: Walk) -> None:
+        self.attributes: dict[tuple[str, ...], Any] = {}
+        self.cells: dict[tuple[str, ...], Cell] = {}
+        self.changed_cells: list[tuple[Any, Any]] | None = None
+        self.plain_storage: list[Alias] = []
+
+    # ------------------------------------------------------------------ inputs
+    def input(self: Walk, param: Value) -> None:
+        mine = Value(param.type, fresh=False, block=self.g.block)
+        self.out.block.params.append(mine)
+        name = param.name or (param.target.debugName() if param.target is not None else "")
+        mine.name = "" if name.isdigit() else name
+        param.bound = self.external(mine, (f"input {len(self.out.block.params) - 1}",))
+
+    def external(self: Walk, value: Value, name: tuple[Any, ...]) -> Any:
+        """What a value that comes from outside stands for."""
+        type_ = value.type
+        if type_ is None:
+            value.fresh = False
+            alias = self.memory.base(value, external=name)
+            self.externals.append(alias)
+            return alias
+        kind = type_.kind() if hasattr(type_, "kind") else ""
+        if kind == "TupleType":
+            return Tup(tuple(self._tuple_items(value, name)), type_)
+        if kind == "ClassType":
+            return Module((), value)
+        if kind == "OptionalType" and type_.getElementType().kind() == "TensorType":
+            alias = self.memory.base(value, external=name)
+            self.externals.append(alias)
+            return alias
+        if kind in ("ListType", "DictType") and "Tensor" in str(type_):
+            return Sealed(value, (), "prim::ListConstruct", self.memory.clock, external=name)
+        return value
+
+    def _tuple_items(self: Walk, value: Value, name: tuple[Any, ...]) -> list[Any]:
+        types = value.type.elements()
+        items = [Value(None if t.kind() == "TensorType" else t, fresh=False, block=self.out.block) for t in types]
+        node = Node("prim::TupleUnpack", [value], items)
+        for item in items:
+            item.node = node
+        self.prologue.append(node)
+        return [self.external(item, (*name, i)) for i, item in enumerate(items)]
+
+    def early(self: Walk, kind: str, inputs: list[Value], type_: Any, origin: Any = None) -> Value:
+        """A node at the very top of the graph, where it sees what the caller gave."""
+        value = Value(type_, fresh=False, block=self.out.block)
+        value.node = node = Node(kind, inputs, [value], origin=origin)
+        self.prologue.append(node)
+        return value
+
+    # ------------------------------------------------------------------ attributes
+    def get_attribute(self: Walk, node: Node, row: Any) -> None:
+        module = node.inputs[0].bound
+        out = node.outputs[0]
+        if module.__class__ is not Module:
+            self.copy(node, self.values(node.inputs), "alias")
+            return
+        path = (*module.path, node.origin.s("name"))
+        cell = self.cells.get(path)
+        if cell is not None:
+            out.bound = cell.items
+            return
+        out.bound = self.attribute(module, path, out.type, node.origin)
+
+    def attribute(self: Walk, module: Module, path: tuple[str, ...], type_: Any, origin: Any) -> Any:
+        found = self.attributes.get(path)
+        if found is None:
+            value = self.early("prim::GetAttr", [module.value], type_, path[-1])
+            kind = type_.kind() if hasattr(type_, "kind") else ""
+            if kind == "ClassType" and type_.is_module():
+                found = Module(path, value)
+            else:
+                found = self.external(value, ("attribute", *path))
+            self.attributes[path] = found
+        return found
+
+    def set_attribute(self: Walk, node: Node, row: Any) -> None:
+        module, bound = node.inputs[0].bound, node.inputs[1].bound
+        if module.__class__ is not Module:
+            raise self.refuse(node.kind, "it rebinds an attribute of an object that is not a module")
+        path = (*module.path, node.origin.s("name"))
+        cell = self.cells.get(path)
+        if cell is None:
+            before = self.attribute(module, path, node.inputs[1].type, node.origin)
+            if before is bound:
+                return
+            cell = self.cells[path] = Cell(before, module, path[-1], node.origin)
+        self.note_cell(cell, cell.items)
+        cell.items = bound
+
+    def note_cell(self: Walk, cell: Any, before: Any) -> None:
+        if self.changed_cells is not None:
+            self.changed_cells.append((cell, before))
+
+    # ------------------------------------------------------------------ guards
+    def need_plain_storage(self: Walk, base: Alias) -> None:
+        if base not in self.plain_storage:
+            self.plain_storage.append(base)
+
+    def guards(self: Walk, written: list[Alias]) -> None:
+        """Refuse, when the program runs, what was assumed of inputs: that a written one shares no memory with another."""
+        g = self.g
+        block, g.block = g.block, Block(self.out.block)
+        try:
+            for i, first in enumerate(written):
+                for second in self.externals:
+                    if second is not first and second not in written[:i]:
+                        self._guard(
+                            g.call("aten::__and__", (
+                                shares_storage(g, first.root.first, second.root.first),
+                                g.call("aten::gt", (g.numel(first.root.first), 0), BOOL)), BOOL),
+                            f"inplace_fuzz: {_name(first)} is written and shares memory with {_name(second)}; "
+                            "pass tensors of their own, or give functionalize() example inputs that share memory",
+                        )  # fmt: skip
+            for base in self.plain_storage:
+                value = base.root.first
+                plain = g.call("aten::is_contiguous", (value,), BOOL)
+                offset = g.call("aten::storage_offset", (value,), int)
+                both = g.call("aten::__and__", (plain, g.call("aten::eq", (offset, 0), BOOL)), BOOL)
+                self._guard(
+                    g.call("aten::__not__", (both,), BOOL),
+                    f"inplace_fuzz: {_name(base)} is looked at by as_strided and must be contiguous, from offset 0",
+                )
+            self.prologue.extend(g.block.nodes)
+        finally:
+            g.block = block
+
+    def _guard(self: Walk, wrong: Value, message: str) -> None:
+        g = self.g
+        fails, passes = Block(g.block), Block(g.block)
+        raised = Node("prim::RaiseException", [g.const(message), g.const(None)], [], keep=True)
+        fails.nodes.append(raised)
+        node = Node("prim::If", [wrong], [], keep=True)
+        node.blocks = [fails, passes]
+        g.block.nodes.append(node)
+
+
+def _name(alias: Alias) -> str:
+    return " ".join(str(part) for part in alias.root.external)
+
+
+
