@@ -83,7 +83,7 @@ def _literal(shape: tuple[int, ...], dtype: str, values: tuple[Scalar, ...]) -> 
     if len(values) > 32 and dtype != "bool" and not isinstance(values[0], complex):
         start: Any = values[0]
         step: Any = values[1] - start
-        if step > 0 and all(v == start + k * step for k, v in enumerate(values)):  # type: ignore[operator]
+        if step > 0 and all(v == start + k * step for k, v in enumerate(values)):
             stop = start + step * len(values)
             by = "" if step == 1 else f", {step!r}"
             flat = f"torch.arange({start!r}, {stop!r}{by}{suffix})"
@@ -96,6 +96,128 @@ def _nested(shape: tuple[int, ...], values: tuple[Scalar, ...]) -> str:
         return _scalar(values[0])
     step = len(values) // shape[0]
     return "[" + ", ".join(_nested(shape[1:], values[k * step : (k + 1) * step]) for k in range(shape[0])) + "]"
+
+
+# ------------------------------------------------------------------------------------------------------- exactness
+# What rounds, or may: a program that names one of these is compared with tolerances.
+_ROUNDING = frozenset(
+    [
+        "div",
+        "div_",
+        "true_divide",
+        "divide",
+        "divide_",
+        "floor_divide",
+        "remainder",
+        "fmod",
+        "exp",
+        "exp_",
+        "exp2",
+        "expm1",
+        "log",
+        "log_",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "sqrt_",
+        "rsqrt",
+        "rsqrt_",
+        "reciprocal",
+        "reciprocal_",
+        "sin",
+        "sin_",
+        "cos",
+        "cos_",
+        "tan",
+        "tanh",
+        "tanh_",
+        "sinh",
+        "cosh",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sigmoid",
+        "sigmoid_",
+        "softmax",
+        "log_softmax",
+        "softplus",
+        "gelu",
+        "silu",
+        "elu",
+        "selu",
+        "erf",
+        "erfc",
+        "erfinv",
+        "pow",
+        "pow_",
+        "square",
+        "mean",
+        "std",
+        "var",
+        "norm",
+        "cumprod",
+        "prod",
+        "matmul",
+        "mm",
+        "bmm",
+        "mv",
+        "addmm",
+        "addmv",
+        "addr",
+        "einsum",
+        "linear",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "bilinear",
+        "lerp",
+        "lerp_",
+        "addcdiv",
+        "addcdiv_",
+        "addcmul",
+        "addcmul_",
+        "logsumexp",
+        "logcumsumexp",
+        "layer_norm",
+        "batch_norm",
+        "interpolate",
+        "dist",
+        "cdist",
+        "inverse",
+        "normalize",
+        "cosine_similarity",
+        "hypot",
+        "digamma",
+        "lgamma",
+        "sinc",
+        "xlogy",
+        "logit",
+        "renorm",
+        "renorm_",
+        "rand",
+        "randn",
+        "dropout",
+    ]
+)
+_LARGEST_EXACT = 256  # a bfloat16 holds every whole number up to here
+
+
+def is_exact(program: Program) -> bool:
+    """Whether any order of evaluation gives the same bits: small whole numbers in, and nothing that rounds."""
+    for spec in (s for call in program.calls for s in specs_in(call)):
+        if any(isinstance(v, complex) or v != v or v % 1 or abs(v) > _LARGEST_EXACT for v in spec.values):
+            return False
+    for node in ast.walk(program.tree):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name in _ROUNDING:
+                return False
+            case ast.BinOp(op=op) | ast.AugAssign(op=op) if isinstance(op, (ast.Div, ast.Pow, ast.MatMult)):
+                return False
+            case ast.Constant(value=float() as number) if number % 1:
+                return False
+    return True
 
 
 # ---------------------------------------------------------------------------------------------------------- parsing
@@ -112,7 +234,8 @@ class ParsedFile:
         known = self.calls if calls is None else calls
         if known is None:
             raise ProgramError("the inputs of this file must be computed; evaluate them in a process that has torch")
-        return Program(self.source, known, **flags)
+        program = Program(self.source, known, **flags)
+        return program if "exact" in flags else replace(program, exact=is_exact(program))
 
 
 def parse(text: str, *, name: str = "this file") -> ParsedFile:

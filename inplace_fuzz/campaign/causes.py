@@ -1,0 +1,79 @@
+"""Root causes: which findings are the same, and which are known.
+
+A verdict with a message (an error, a refusal, a death) is told apart by that message without its values. A mismatch is
+told apart by the canonical form of its minimal program. A finding that has not been shrunk is *explained* when a known
+cause of its bucket has a minimal program all of whose features it has too: it probably holds that cause, and is shrunk
+only when there is time left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from inplace_fuzz.core import Kind, Program, Verdict
+from inplace_fuzz.core.features import features
+from inplace_fuzz.corpus import Entry
+from inplace_fuzz.judge.bucket import Bucket, bucket
+from inplace_fuzz.shrink import canonical_key
+
+
+def feature_set(program: Program) -> frozenset[str]:
+    """Everything that the program's text holds, as `kind:name` words."""
+    found = features(program)
+    kinds = ("views", "indices", "writes", "targets", "control")
+    return frozenset(f"{kind}:{name}" for kind in kinds for name in getattr(found, kind))
+
+
+def has_message(verdict: Verdict) -> bool:
+    return verdict.kind is Kind.ERROR
+
+
+def cause_of(backend: str, lane: str, verdict: Verdict, minimal: Program) -> str:
+    """One word per root cause of a backend and lane."""
+    place = bucket(backend, lane, verdict)
+    return str(place) if has_message(verdict) else f"{_coarse(place)} | {canonical_key(minimal)}"
+
+
+def _coarse(place: Bucket) -> str:
+    return f"{place.backend}/{place.lane} | {place.verdict}"
+
+
+@dataclass
+class Causes:
+    """What is known of each bucket: the causes, the features of their minimal programs, and the entries that hold them."""
+
+    entries: dict[str, str] = field(default_factory=dict)  # cause -> corpus file name
+    minimal: dict[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # bucket -> (features, cause)
+
+    def learn(self, backend: str, lane: str, verdict: Verdict, program: Program, entry: str) -> None:
+        cause = cause_of(backend, lane, verdict, program)
+        self.entries.setdefault(cause, entry)
+        place = _coarse(bucket(backend, lane, verdict))
+        self.minimal.setdefault(place, []).append((feature_set(program), cause))
+
+    def learn_corpus(self, entries: Iterable[Entry]) -> None:
+        """Takes every fault in the corpus as known."""
+        for entry in entries:
+            if entry.program is None:
+                continue
+            for row in entry.expectations:
+                verdict = Verdict.parse(row.verdict)
+                if verdict.is_finding:
+                    said = Verdict(verdict.kind, verdict.channels, verdict.stage, verdict.signal, row.message)
+                    self.learn(row.backend, row.lane, said, entry.program, entry.path.name)
+
+    def known(self, cause: str) -> str:
+        """The corpus file that holds this cause, or nothing."""
+        return self.entries.get(cause, "")
+
+    def explanation(self, backend: str, lane: str, verdict: Verdict, program: Program) -> str:
+        """The known cause that an unshrunk finding holds or probably holds, or nothing."""
+        if has_message(verdict):
+            cause = str(bucket(backend, lane, verdict))
+            return cause if cause in self.entries else ""
+        have = feature_set(program)
+        for wanted, cause in self.minimal.get(_coarse(bucket(backend, lane, verdict)), ()):
+            if wanted <= have:
+                return cause
+        return ""

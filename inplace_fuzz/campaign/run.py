@@ -1,0 +1,374 @@
+"""The campaign: draw, judge, triage, shrink, keep, until the budget is spent.
+
+    1. ask a worker which backends can run, and read the corpus: every fault in it is known;
+    2. draw programs in a process of their own, and hand them to backends as `schedule.py` decides;
+    3. commit every finding to the store as it comes; those that no known cause explains wait to be shrunk;
+    4. between results, shrink what waits, one at a time, for at most as long as has been spent exploring;
+    5. a new root cause is run through every backend and lane, saved as a corpus file, and announced.
+
+Time spent shrinking does not count as exploring. Ctrl-C ends any step with everything that was found on disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from inplace_fuzz import corpus
+from inplace_fuzz.backends import DEFAULT
+from inplace_fuzz.campaign.causes import Causes, cause_of, has_message
+from inplace_fuzz.campaign.reduce import expectations, reduce
+from inplace_fuzz.campaign.schedule import Group, Schedule
+from inplace_fuzz.campaign.store import Finding, Store
+from inplace_fuzz.campaign.text import entry_comment
+from inplace_fuzz.core import Kind, Lane, Program, Verdict
+from inplace_fuzz.core.features import features
+from inplace_fuzz.execute.engine import Done, Engine, Limits, Result, Target
+from inplace_fuzz.judge.bucket import bucket
+from inplace_fuzz.shrink import rank
+
+_MOST_SHRINKS = 16  # of one mismatch bucket
+_MOST_REPEATS = 4  # shrinks in a row that gave nothing new, after which a bucket rests
+_KEPT_PER_BUCKET = 400  # findings of one bucket that are stored; the tally counts them all
+_SAVE_EVERY = 5.0  # seconds between writes of the totals
+_SHRINK_SECONDS = 60.0  # for one finding
+
+
+class CampaignError(RuntimeError):
+    """The campaign cannot run at all; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to run. Either `seconds` of exploring or a number of `examples`; with these a seed means the same programs."""
+
+    seconds: float | None = 60.0
+    examples: int | None = None
+    seed: int = 0
+    backends: tuple[str, ...] = DEFAULT
+    lanes: tuple[Lane, ...] = tuple(Lane)
+    corpus: Path = Path("corpus")
+    store: Path = Path(".inplace-fuzz/campaign.sqlite")
+    workers: int = 2
+    mix: str | None = None
+    shard: tuple[int, int] = (1, 1)
+    shrink_share: float = 1.0  # seconds of shrinking allowed for each second of exploring
+    limits: Limits = field(default_factory=Limits)
+    save_entries: bool = True
+
+
+@dataclass
+class Progress:
+    """The run so far: what the heartbeat, the report and the pytest items are made from."""
+
+    started: float = 0.0
+    explored: float = 0.0
+    shrunk: float = 0.0
+    programs: int = 0
+    phase: str = "starting"
+    versions: dict[str, str] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+    tallies: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    found: list[Finding] = field(default_factory=list)
+    waiting: int = 0
+    known: Counter[str] = field(default_factory=Counter)  # corpus file -> how often it was met
+
+    def kinds(self, key: tuple[str, str]) -> Counter[str]:
+        """Verdict kinds of one backend and lane, details dropped."""
+        counts: Counter[str] = Counter()
+        for verdict, n in self.tallies[key].items():
+            counts[verdict.partition("(")[0]] += n
+        return counts
+
+
+class Listener(Protocol):
+    """Whoever wants to see the run as it goes."""
+
+    def on_start(self, progress: Progress) -> None: ...
+    def on_progress(self, progress: Progress) -> None: ...
+    def on_found(self, finding: Finding, version: str) -> None: ...
+    def on_note(self, text: str) -> None: ...
+
+
+class Campaign:
+    def __init__(self, config: Config, listener: Listener) -> None:
+        self.config = config
+        self.listener = listener
+        self.progress = Progress()
+        self.causes = Causes()
+        self.waiting: list[Finding] = []
+        self._targets: dict[tuple[str, str], Target] = {}
+        self._seconds: dict[tuple[str, str, str], float] = defaultdict(float)
+        self._features: Counter[tuple[str, str]] = Counter()
+        self._stored: Counter[str] = Counter()
+        self._shrinks: Counter[str] = Counter()
+        self._repeats: Counter[str] = Counter()
+        self._saved = 0.0
+        self._at_start: set[str] = set()
+
+    # ------------------------------------------------------------------------------------------------------- the run
+    def run(self) -> Progress:
+        """Runs to the end of the budget or Ctrl-C. Raises CampaignError, CorpusError, StoreError, EngineError."""
+        config, progress = self.config, self.progress
+        if config.save_entries:
+            corpus.check_writable(config.corpus)
+        if config.corpus.is_dir():
+            self._learn_corpus()
+        progress.started = time.monotonic()
+        with Store(config.store) as store, Engine(workers=config.workers, limits=config.limits) as engine:
+            store.begin(config.seed, self._config_json())
+            try:
+                self._prepare(engine, store)
+                self.listener.on_start(progress)
+                self._explore(engine, store)
+                self._shrink_rest(engine, store)
+            except KeyboardInterrupt:
+                self.listener.on_note("interrupted: everything found so far is in the store and the corpus")
+            finally:
+                progress.phase = "done"
+                self._save(store, ended=True)
+        return progress
+
+    def _config_json(self) -> dict[str, object]:
+        c = self.config
+        return {"seconds": c.seconds, "examples": c.examples, "backends": c.backends, "mix": c.mix, "shard": c.shard}
+
+    def _learn_corpus(self) -> None:
+        for path in corpus.files(self.config.corpus):
+            try:
+                self.causes.learn_corpus([corpus.read_entry(path)])
+            except corpus.CorpusError as error:
+                self.listener.on_note(f"not read: {error}")
+        self._at_start = set(self.causes.entries.values())
+
+    def _prepare(self, engine: Engine, store: Store) -> None:
+        answer = engine.ask("versions", {"backends": list(self.config.backends)})
+        for name in self.config.backends:
+            data = answer[name]
+            if "unavailable" in data:
+                self.progress.unavailable[name] = data["unavailable"]
+                store.set_version(name, "", data["unavailable"], ())
+                continue
+            self.progress.versions[name] = data["version"]
+            store.set_version(name, data["version"], "", tuple(data["channels"]))
+            for lane in data["lanes"]:
+                if lane in self.config.lanes:
+                    self._targets[name, lane] = Target(name, Lane(lane))
+                    self.progress.tallies[name, lane] = Counter()
+        if not self._targets:
+            reasons = (
+                "; ".join(f"{n}: {r}" for n, r in self.progress.unavailable.items()) or "no lane of them was asked for"
+            )
+            raise CampaignError(f"none of the backends can run here ({reasons})")
+        for finding in store.findings(state="new"):
+            # What an earlier run left unshrunk, where its backend is still here.
+            if (finding.backend, finding.lane) in self._targets:
+                self.waiting.append(finding)
+
+    def _schedule(self, source: Iterator[Program | None]) -> Schedule:
+        groups: dict[str, list[Target]] = {}
+        for (backend, _), target in self._targets.items():
+            groups.setdefault(backend, []).append(target)
+        return Schedule(
+            [Group(tuple(targets)) for targets in groups.values()], source, sharing=self.config.examples is None
+        )
+
+    def _explore(self, engine: Engine, store: Store) -> None:
+        from inplace_fuzz.execute.draw import draw
+
+        config, progress = self.config, self.progress
+        progress.phase = "exploring"
+        shard, shards = config.shard
+        seed = config.seed * shards + shard - 1
+        with closing(draw(seed, config.examples, mix=config.mix, on_note=self.listener.on_note)) as source:
+            schedule = self._schedule(iter(source))
+            started, shrunk_before = time.monotonic(), progress.shrunk
+            for event in engine.events(schedule.tasks()):
+                if isinstance(event, Done):
+                    schedule.done(event.task)
+                else:
+                    schedule.charge(event.task, event.seconds)
+                    self._on_result(event, store)
+                progress.programs = schedule.drawn
+                progress.explored = time.monotonic() - started - (progress.shrunk - shrunk_before)
+                if config.seconds is not None and progress.explored >= config.seconds:
+                    if not schedule.stopped:
+                        schedule.stopped = True
+                    elif progress.explored >= config.seconds + config.limits.seconds:
+                        break  # what is still in flight is slower than its own deadline allows
+                elif progress.shrunk < config.shrink_share * progress.explored:
+                    self._shrink_next(engine, store, config.shrink_share * progress.explored - progress.shrunk + 5.0)
+                self._tick(store)
+
+    # -------------------------------------------------------------------------------------------------------- triage
+    def _on_result(self, result: Result, store: Store) -> None:
+        target, verdict = result.target, result.verdict
+        key = (target.backend, str(target.lane))
+        self.progress.tallies[key][str(verdict)] += 1
+        self._seconds[(*key, str(verdict))] += result.seconds
+        if not verdict.is_finding:
+            return
+        self._count_features(result.task.program)
+        place = str(bucket(*key, verdict))
+        finding = Finding(*key, place, verdict, result.task.program)
+        finding.cause = self.causes.explanation(*key, verdict, finding.program)
+        if finding.cause:
+            finding.state = "explained"
+            self.progress.known[self.causes.known(finding.cause)] += 1
+        if verdict.kind is Kind.FLAKY:
+            finding.state = "unstable"
+        if self._stored[place] >= _KEPT_PER_BUCKET:
+            return
+        self._stored[place] += 1
+        store.add(finding)
+        if finding.id and finding.state != "unstable":
+            self.waiting.append(finding)
+
+    def _count_features(self, program: Program) -> None:
+        found = features(program)
+        for kind in ("views", "indices", "writes", "targets"):
+            for name in getattr(found, kind):
+                self._features[kind, name] += 1
+
+    def _next_waiting(self) -> Finding | None:
+        """The finding most likely to be news: unexplained, of the bucket shrunk least, the smallest program first."""
+        self.waiting = [f for f in self.waiting if not self._rests(f)]
+        self.progress.waiting = sum(f.state == "new" for f in self.waiting)
+        if not self.waiting:
+            return None
+        return min(self.waiting, key=lambda f: (f.state != "new", self._shrinks[f.bucket], len(f.program.source), f.id))
+
+    def _rests(self, finding: Finding) -> bool:
+        if has_message(finding.verdict):
+            return finding.state == "explained" or bool(self.causes.known(finding.bucket))
+        spent = self._shrinks[finding.bucket] >= _MOST_SHRINKS or self._repeats[finding.bucket] >= _MOST_REPEATS
+        return spent and finding.state == "explained"
+
+    # ----------------------------------------------------------------------------------------------------- shrinking
+    def _shrink_next(self, engine: Engine, store: Store, seconds: float) -> bool:
+        """Shrinks the most promising finding. Returns False when nothing waits."""
+        finding = self._next_waiting()
+        if finding is None:
+            return False
+        self.waiting.remove(finding)
+        started = time.monotonic()
+        base = self.progress.shrunk
+        self.progress.phase = f"shrinking {finding.backend}/{finding.lane} {finding.verdict}"
+
+        def on_progress(tried: int) -> None:
+            del tried
+            self.progress.shrunk = base + time.monotonic() - started
+            self._tick(store)
+
+        try:
+            self._refresh(finding)
+            target = self._targets[finding.backend, finding.lane]
+            reduce(engine, finding, target, max_seconds=min(seconds, _SHRINK_SECONDS), progress=on_progress)
+            self._settle(engine, store, finding)
+        finally:
+            self.progress.shrunk = base + time.monotonic() - started
+            self.progress.phase = "exploring"
+        return True
+
+    def _refresh(self, finding: Finding) -> None:
+        """Looks again whether a cause found since explains it."""
+        if finding.state == "new":
+            cause = self.causes.explanation(finding.backend, finding.lane, finding.verdict, finding.program)
+            if cause:
+                finding.state, finding.cause = "explained", cause
+
+    def _settle(self, engine: Engine, store: Store, finding: Finding) -> None:
+        """Decides what a shrunk finding is, saves a new root cause, and commits."""
+        self._shrinks[finding.bucket] += 1
+        if finding.minimal is None or finding.minimal_verdict is None:
+            finding.state = "unstable"
+            store.update(finding)
+            return
+        verdict = finding.minimal_verdict
+        finding.cause = cause_of(finding.backend, finding.lane, verdict, finding.minimal)
+        entry = self.causes.known(finding.cause)
+        if entry:
+            finding.state = "known" if entry in self._at_start else "duplicate"
+            finding.entry = entry
+            self._repeats[finding.bucket] += 1
+        else:
+            self._repeats[finding.bucket] = 0
+            finding.state = "found"
+            finding.entry = self._save_entry(engine, finding, verdict)
+        store.update(finding)
+        if finding.state == "found":
+            self.progress.found.append(finding)
+            self.listener.on_found(finding, self.progress.versions[finding.backend])
+
+    def _save_entry(self, engine: Engine, finding: Finding, verdict: Verdict) -> str:
+        """Runs the minimal program everywhere and saves it with what each backend gave. Returns the file's path."""
+        minimal = finding.minimal
+        assert minimal is not None
+        rows, verdicts = expectations(engine, minimal, tuple(self._targets.values()), self.progress.versions)
+        own = self._targets[finding.backend, finding.lane]
+        if not verdicts.get(own, verdict).is_finding:
+            # It does not show every time: the row says what the reducer saw, and the note that it comes and goes.
+            rows = [
+                corpus.Expectation(
+                    r.backend, r.lane, r.versions, str(verdict), "known", "comes and goes", verdict.message
+                )
+                if (r.backend, r.lane) == (finding.backend, finding.lane)
+                else r
+                for r in rows
+            ]
+        shown = entry_comment(finding.backend, verdict)
+        name = str(self.config.corpus)
+        if self.config.save_entries:
+            name = str(corpus.write_entry(self.config.corpus, minimal, rows, shown))
+        file = Path(name).name
+        for target, seen in verdicts.items():
+            if seen.is_finding:
+                self.causes.learn(target.backend, str(target.lane), seen, minimal, file)
+        self.causes.learn(finding.backend, finding.lane, verdict, minimal, file)
+        return name
+
+    def _shrink_rest(self, engine: Engine, store: Store) -> None:
+        """After exploring: shrinks what still waits, while the shrinking budget lasts."""
+        budget = self.config.shrink_share * (self.config.seconds or max(self.progress.explored, 30.0))
+        while self.progress.shrunk < budget:
+            if not self._shrink_next(engine, store, budget - self.progress.shrunk):
+                break
+        self._next_waiting()
+
+    # ------------------------------------------------------------------------------------------------------ progress
+    def _tick(self, store: Store) -> None:
+        self.listener.on_progress(self.progress)
+        if time.monotonic() - self._saved >= _SAVE_EVERY:
+            self._save(store, ended=False)
+
+    def _save(self, store: Store, *, ended: bool) -> None:
+        self._saved = time.monotonic()
+        progress = self.progress
+        tallies = {
+            (*key, verdict): (n, self._seconds[(*key, verdict)])
+            for key, counter in progress.tallies.items()
+            for verdict, n in counter.items()
+        }
+        store.progress(
+            tallies,
+            dict(self._features),
+            programs=progress.programs,
+            draw_seconds=0.0,
+            explore_seconds=progress.explored,
+            shrink_seconds=progress.shrunk,
+            ended=ended,
+        )
+
+    def new_findings(self) -> list[Finding]:
+        """What a gate must fail on: new root causes, and findings that there was no time to shrink."""
+        return [*self.progress.found, *(f for f in self.waiting if f.state == "new")]
+
+
+def smallest(findings: list[Finding]) -> list[Finding]:
+    """Findings with the simplest minimal program first."""
+    return sorted(findings, key=lambda f: rank(f.minimal or f.program))

@@ -1,0 +1,275 @@
+"""The corpus: one readable file per program, with what each backend and lane gave for it.
+
+    # The copy of x is taken after x.zero_() instead of before it.
+    #
+    # inplace-fuzz: 1
+    # inductor   direct   torch 2.13.0              mismatch(values)   known   https://…
+    # tvm        direct   apache-tvm >=0.26,<0.28   agree
+
+The table's columns stand at least two spaces apart: backend, lane, versions, verdict, status, note. The status of a
+fault is `known`. Versions are a distribution name and a version or a range; an expectation says nothing of others.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from inplace_fuzz.core import Kind, Lane, ParsedFile, Program, ProgramError, Verdict, lane_key, parse, render
+from inplace_fuzz.core.features import slug, title
+
+FORMAT = 1
+_MARK = re.compile(r"inplace-fuzz:\s*(\d+)$")
+_RAISES = re.compile(r"^#\s*(?P<backend>[\w-]+)/(?P<lane>\w+) (?:says|raises): (?P<message>.*)$", re.MULTILINE)
+
+
+class CorpusError(ValueError):
+    """A corpus file or directory that cannot be used; the message says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What one backend and lane gives for the program, in the versions where that was seen."""
+
+    backend: str
+    lane: str
+    versions: str  # `apache-tvm 0.27.0.post1` or `torch >=2.13,<2.15`
+    verdict: str  # short form
+    status: str = ""  # `known` for a fault
+    note: str = ""  # a link, a reason
+    message: str = ""  # what the backend said, for verdicts that have a message
+
+    @property
+    def key(self) -> str:
+        return lane_key(self.backend, self.lane)
+
+    @property
+    def is_fault(self) -> bool:
+        return Verdict.parse(self.verdict).is_finding
+
+    def covers(self, installed: str) -> bool:
+        """Whether it speaks of an installed version such as `apache-tvm 0.27.0.post1`."""
+        name, _, wanted = self.versions.partition(" ")
+        have_name, _, have = installed.partition(" ")
+        if name != have_name:
+            return False
+        try:
+            specifier = SpecifierSet(wanted if wanted.strip()[:1] in "<>=!~" else f"=={wanted}")
+            return specifier.contains(Version(have), prereleases=True)
+        except (InvalidSpecifier, InvalidVersion):
+            return wanted == have
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A corpus file. `program` is None while its inputs must still be computed by a process that has torch."""
+
+    path: Path
+    title: str
+    parsed: ParsedFile
+    program: Program | None
+    expectations: tuple[Expectation, ...]
+
+
+def read_entry(path: Path) -> Entry:
+    """Takes a corpus file apart without running it. Raises CorpusError, naming the file and what is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CorpusError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        parsed = parse(text, name=str(path))
+        program = None if parsed.calls is None else parsed.program(title=_title(parsed.header))
+    except ProgramError as error:
+        raise CorpusError(str(error)) from None
+    return Entry(path, _title(parsed.header), parsed, program, tuple(_expectations(parsed, path)))
+
+
+def _title(header: tuple[str, ...]) -> str:
+    lines = []
+    for line in header:
+        if not line or _MARK.match(line):
+            break
+        lines.append(line)
+    return " ".join(lines)
+
+
+def _expectations(parsed: ParsedFile, path: Path) -> Iterator[Expectation]:
+    marks = [k for k, line in enumerate(parsed.header) if _MARK.match(line)]
+    if not marks:
+        return
+    version = _MARK.match(parsed.header[marks[0]])
+    if version and int(version[1]) > FORMAT:
+        raise CorpusError(f"{path} has format {version[1]}, newer than this tool reads; upgrade inplace-fuzz")
+    messages = {lane_key(m["backend"], m["lane"]): m["message"] for m in _RAISES.finditer(parsed.text)}
+    for line in parsed.header[marks[0] + 1 :]:
+        if not line.strip():
+            continue
+        cells = re.split(r"\s{2,}", line.strip())
+        if len(cells) < 4:
+            raise CorpusError(
+                f"{path}: cannot read the table row {line!r}; write backend, lane, versions and verdict, "
+                "two spaces or more between them"
+            )
+        backend, lane, versions, verdict, *rest = cells
+        try:
+            Verdict.parse(verdict)
+            Lane(lane)
+        except ValueError as error:
+            raise CorpusError(f"{path}: {error}") from None
+        status, note = (*rest, "", "")[:2]
+        yield Expectation(backend, lane, versions, verdict, status, note, messages.get(lane_key(backend, lane), ""))
+
+
+def files(directory: Path) -> list[Path]:
+    """Every program file of a corpus, in order. Raises CorpusError where there is no such directory."""
+    if not directory.is_dir():
+        raise CorpusError(f"there is no corpus directory {directory}; name one with --corpus, or run a campaign first")
+    return sorted(p for p in directory.glob("*.py") if not p.name.startswith(("_", ".")) and p.name != "conftest.py")
+
+
+def entries(directory: Path) -> list[Entry]:
+    return [read_entry(path) for path in files(directory)]
+
+
+# ----------------------------------------------------------------------------------------------------------- writing
+def render_entry(program: Program, expectations: Iterable[Expectation], shown: Iterable[str] = ()) -> str:
+    """The file's text. `shown` are lines for the comment block at the end: what eager gives, what the backend gives."""
+    rows = sorted(expectations, key=lambda e: (not e.is_fault, e.backend, e.lane))
+    table = [(e.backend, e.lane, e.versions, e.verdict, e.status, e.note) for e in rows]
+    widths = [max((len(row[k]) for row in table), default=0) for k in range(6)]
+    lines = [f"# {line}" for line in _wrap(program.title or title(program))]
+    lines += ["#", f"# inplace-fuzz: {FORMAT}"]
+    lines += ["# " + "   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    text = "\n".join(lines) + "\n\n" + render(program)
+    comments = [f"# {line}".rstrip() for line in shown]
+    comments += [f"# {e.key} says: {e.message}" for e in rows if e.message and e.is_fault]
+    if comments:
+        text += "\n\n" + "\n".join(comments) + "\n"
+    fault = next((e for e in rows if e.is_fault), None)
+    if fault is not None:
+        lane = "" if fault.lane == Lane.DIRECT else f', lane="{fault.lane}"'
+        later = [f"inputs_{k + 1}" for k in range(1, len(program.calls))]
+        arguments = ", ".join(["M", "inputs", *later])
+        gap = "" if comments else "\n\n"
+        text += gap + (
+            'if __name__ == "__main__":\n    from inplace_fuzz import show_difference\n\n'
+            f'    show_difference({arguments}, backend="{fault.backend}"{lane})\n'
+        )
+    return text
+
+
+def _wrap(text: str, width: int = 110) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, width) or [""]
+
+
+def write_entry(
+    directory: Path, program: Program, expectations: Iterable[Expectation], shown: Iterable[str] = (), *, name: str = ""
+) -> Path:
+    """Saves a program as `<slug>-<hash8>.py` and returns the path. Raises CorpusError when it cannot be written."""
+    path = directory / f"{name or slug(program)}-{program.digest}.py"
+    write_atomically(path, render_entry(program, expectations, shown))
+    return path
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Writes beside the file and renames, so that a reader, a full disk or a kill never leaves half a file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise CorpusError(
+            f"cannot write {path}: {error.strerror}; make the directory writable, free some space, "
+            "or name another with --corpus"
+        ) from None
+
+
+def check_writable(directory: Path) -> None:
+    """Raises CorpusError now rather than when the first finding is to be saved."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=directory, prefix=".", suffix=".tmp")
+        os.close(handle)
+        os.unlink(name)
+    except OSError as error:
+        raise CorpusError(
+            f"the corpus directory {directory} cannot be written: {error.strerror}; "
+            "make it writable or name another with --corpus"
+        ) from None
+
+
+def updated(entry: Entry, fresh: Iterable[Expectation]) -> str:
+    """The entry's text with these expectations in place of those of the same backend, lane and version."""
+    program = entry.program
+    assert program is not None
+    new = list(fresh)
+    replaced = {(e.key, e.versions) for e in new}
+    kept = [e for e in entry.expectations if (e.key, e.versions) not in replaced]
+    notes = {(e.key): e.note for e in entry.expectations}
+    rows = [*kept, *(replace(e, note=e.note or notes.get(e.key, "")) for e in new)]
+    return render_entry(replace(program, title=entry.title), rows, shown_lines(entry))
+
+
+def shown_lines(entry: Entry) -> list[str]:
+    """The comment block at the end of the file, without what `render_entry` adds itself."""
+    lines = entry.parsed.text.splitlines()
+    start = max((k for k, line in enumerate(lines) if line.startswith(("    return", "        return"))), default=0)
+    block = [line for line in lines[start + 1 :] if line.startswith("#") and not _RAISES.match(line)]
+    return [line[1:].removeprefix(" ") for line in block]
+
+
+def table(directory: Path) -> list[tuple[Entry, Expectation]]:
+    """One row per expectation, in file order."""
+    return [(entry, expectation) for entry in entries(directory) for expectation in entry.expectations]
+
+
+def render_readme(directory: Path) -> str:
+    """`corpus/README.md`, generated from the headers."""
+    rows = table(directory)
+    faults = [(e, x) for e, x in rows if x.is_fault]
+    lines = [
+        "# Corpus",
+        "",
+        "Generated by `inplace-fuzz corpus readme`; do not edit. One file per program; each row is a fault that a",
+        "released compiler had when the row was written. `inplace-fuzz replay PATH` runs a file again.",
+        "",
+        f"{len({e.path for e, _ in rows})} programs, {len(rows)} expectations, {len(faults)} faults.",
+        "",
+    ]
+    for group in sorted({x.key for _, x in faults}):
+        lines += [f"## {group}", "", "| program | what it does | verdict | versions | note |", "|---|---|---|---|---|"]
+        for entry, x in faults:
+            if x.key == group:
+                note = x.note.replace("|", "\\|")
+                lines.append(
+                    f"| [{entry.path.stem}]({entry.path.name}) | {entry.title.replace('|', chr(92) + '|')} "
+                    f"| {x.verdict} | {x.versions} | {note} |"
+                )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def silent(expectation: Expectation) -> bool:
+    """Whether the fault gives a wrong answer without saying so."""
+    return Verdict.parse(expectation.verdict).kind is Kind.MISMATCH
