@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .errors import UnsupportedMutation
-from .ir import BOOL, INT, NOT_CONSTANT, TENSORS, Node, Value
+from .ir import BOOL, INT, NOT_CONSTANT, TENSORS, Node, Value, is_int
 from .memory import Alias, Root
 from .views import add, mul
 
@@ -324,7 +324,7 @@ def _even(walk: Walk, parts: Parts, i: Any, size: Any, dim: Any) -> Step:
 
 def _split(walk: Walk, parts: Parts, i: Any) -> Step:
     size, dim = parts.args
-    return _uneven(walk, parts, i) if size.type not in (INT, int) else _even(walk, parts, i, size, dim)
+    return _uneven(walk, parts, i) if not is_int(size) else _even(walk, parts, i, size, dim)
 
 
 def _uneven(walk: Walk, parts: Parts, i: Any) -> Step:
@@ -357,7 +357,7 @@ def _tensor_split(walk: Walk, parts: Parts, i: Any, dim: Any = None) -> Step:
     g = walk.g
     dim = parts.args[1] if dim is None else dim
     sections = parts.args[0]
-    if sections.type not in (INT, int):
+    if not is_int(sections):
         if sections.type is None:
             raise walk.refuse(parts.kind, "a split at places held in a tensor")
         places = [0, *_list_items(walk, parts, sections, i), None]

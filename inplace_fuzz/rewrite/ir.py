@@ -161,6 +161,12 @@ def _constant_type(py: Any) -> Any:
     return type(py)
 
 
+def is_int(value: Value) -> bool:
+    """An int rather than a list or a tensor: overloads of one name differ by it."""
+    kind = value.type
+    return kind is int or (hasattr(kind, "kind") and kind.kind() == "IntType")
+
+
 def walk_nodes(block: Block) -> Iterator[Node]:
     """Every node of a block and of the blocks inside it, in order."""
     for node in block.nodes:

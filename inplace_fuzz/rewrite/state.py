@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .containers import Sealed, Tup
-from .ir import BOOL, Block, Node, Value
+from .ir import BOOL, INT, Block, Node, Value
 from .memory import Alias, shares_storage
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class State:
             for base in self.plain_storage:
                 value = base.root.first
                 plain = g.call("aten::is_contiguous", (value,), BOOL)
-                offset = g.call("aten::storage_offset", (value,), int)
+                offset = g.call("aten::storage_offset", (value,), INT)
                 both = g.call("aten::__and__", (plain, g.call("aten::eq", (offset, 0), BOOL)), BOOL)
                 self._guard(
                     g.call("aten::__not__", (both,), BOOL),

@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from .ir import INT, NOT_CONSTANT, Builder, Value
+from .ir import INT, NOT_CONSTANT, Builder, Value, is_int
 
 Put = Callable[..., Value]
 
@@ -94,7 +94,7 @@ def _narrow(g: Builder, dim: Value, start: Value, length: Value) -> tuple[str, t
 
 
 def _view(g: Builder, size: Value) -> tuple[str, tuple[Any, ...]]:
-    return ("aten::view.dtype" if size.type in (INT, int) else "aten::view"), (size,)
+    return ("aten::view.dtype" if is_int(size) else "aten::view"), (size,)
 
 
 def _same_size(kind: str) -> Callable[..., tuple[str, tuple[Any, ...]]]:

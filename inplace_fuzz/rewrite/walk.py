@@ -32,7 +32,7 @@ from .containers import Containers
 from .control import Control
 from .errors import UnsupportedMutation
 from .finish import Finish
-from .ir import Block, Builder, Graph, Node, Value
+from .ir import INT, Block, Builder, Graph, Node, Value
 from .memory import STEP, Alias, Memory, shares_storage
 from .rules import Rules
 from .state import State
@@ -252,7 +252,7 @@ class Walk(Containers, Control, State, Finish):
         while base.form == STEP:
             base = base.parent
         if source.form == STEP and args[2].py is None:
-            offset = self.g.call("aten::storage_offset", (self.memory.witness(source),), int)
+            offset = self.g.call("aten::storage_offset", (self.memory.witness(source),), INT)
             args = (args[0], args[1], offset)
         if base.root.external is not None:
             self.need_plain_storage(base)
