@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import torch
 
-from . import torchscript
+from . import examples, module, torchscript
+from .ir import Graph
 from .rules import DEFAULT_RULES, Rules
 from .walk import Walk
+
+
+@dataclasses.dataclass(frozen=True)
+class Explained:
+    """What became of one write: the operator, the line of the program that called it, and what was done."""
+
+    operator: str
+    source_line: str
+    became: str
+
+    def __str__(self) -> str:
+        return f"{self.operator:24} {self.source_line:40} {self.became}"
 
 
 def rewrite_graph(
@@ -17,10 +31,76 @@ def rewrite_graph(
 ) -> torch._C.Graph:  # fmt: skip
     """A new graph that computes what `graph` computes, and in which nothing writes but one write-back per input.
 
-    graph:      a TorchScript graph, from script or trace; it is not changed
-    guard:      the result checks, when it runs, that a written input shares no memory with another one
-    write_back: False returns the new contents of written inputs and buffers as further outputs instead
+    graph:          a TorchScript graph, from script or trace; it is not changed
+    example_inputs: the arguments after `self`; inputs that share memory here are rewritten as sharing it
+    guard:          the result checks, when it runs, that a written input shares no memory with another one
+    write_back:     False returns the new contents of written inputs and buffers as further outputs instead
     Raises UnsupportedMutation for what cannot be proved.
     """
-    walk = Walk(torchscript.read(graph), rules, guard=guard, write_back=write_back)
-    return torchscript.emit(walk.run())
+    return _rewritten(graph, example_inputs, rules, guard=guard, write_back=write_back)[0]
+
+
+def functionalize(
+    module_or_graph: Any, example_inputs: Any = None, *, target: str = "torchscript", write_back: bool = True,
+    explain: bool = False, guard: bool = True, rules: Rules = DEFAULT_RULES,
+) -> Any:  # fmt: skip
+    """The same program without in-place operators, ready for a compiler that cannot follow them.
+
+    module_or_graph: an nn.Module (scripted, or traced on `example_inputs` when script does not take it), a
+                     ScriptModule, a ScriptFunction, a torch._C.Graph (gives a torch._C.Graph), or an
+                     fx.GraphModule or ExportedProgram of ATen operators (gives an fx.GraphModule)
+    target:          "torchscript" (a ScriptModule that can be saved) or "fx" (functional torch.ops.aten calls, for
+                     the shapes of `example_inputs`)
+    write_back:      written inputs and buffers are written once, at the end; False returns their new contents as
+                     further outputs, after the program's own
+    explain:         return (result, [Explained, ...]): what became of every write
+    guard:           the result checks, when it runs, what was assumed of its inputs
+    Raises UnsupportedMutation for whatever cannot be proved, ValueError for a target that does not exist.
+    """
+    if target not in ("torchscript", "fx"):
+        raise ValueError(f'target={target!r}: write target="torchscript" or target="fx"')
+    options = {"guard": guard, "write_back": write_back}
+    if isinstance(example_inputs, list):
+        example_inputs = tuple(example_inputs)
+    if isinstance(module_or_graph, (torch.fx.GraphModule, torch.export.ExportedProgram)):
+        from . import fx
+
+        result, explained = fx.functionalized(module_or_graph, example_inputs, rules, **options)
+    elif target == "fx":
+        from . import fx
+
+        result, explained = fx.from_torchscript(module_or_graph, example_inputs, rules, **options)
+    else:
+        result, explained = _torchscript(module_or_graph, example_inputs, rules, **options)
+    return (result, [Explained(*e) for e in explained]) if explain else result
+
+
+def _torchscript(source: Any, example_inputs: Any, rules: Rules, **options: bool) -> tuple[Any, list[Any]]:
+    if isinstance(source, torch._C.Graph):
+        return _rewritten(source, example_inputs, rules, **options)
+    if isinstance(source, torch.jit.ScriptFunction):
+        graph, explained = _rewritten(source.inlined_graph, example_inputs, rules, **options)
+        return torch._C._create_function_from_graph("forward", _one_output(graph)), explained
+    script = source if isinstance(source, torch.jit.ScriptModule) else module.as_script(source, example_inputs)
+    graph, explained = _rewritten(script.inlined_graph, example_inputs, rules, tied=module.tied(source), **options)
+    return module.with_graph(script, _one_output(graph)), explained
+
+
+def _one_output(graph: torch._C.Graph) -> torch._C.Graph:
+    if len(list(graph.outputs())) != 1:
+        graph.makeMultiOutputIntoTuple()
+    return graph
+
+
+def _rewritten(
+    graph: torch._C.Graph, example_inputs: Any, rules: Rules, *, tied: Any = None, **options: bool
+) -> tuple[torch._C.Graph, list[Any]]:
+    source = torchscript.read(graph)
+    walk = Walk(source, rules, shared=_shared(source, example_inputs), tied=tied, **options)
+    return torchscript.emit(walk.run()), walk.explained
+
+
+def _shared(source: Graph, example_inputs: Any) -> list[Any]:
+    if example_inputs is None:
+        return []
+    return examples.shared_storages(example_inputs, first=len(source.block.params) - len(example_inputs))

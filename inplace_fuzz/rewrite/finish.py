@@ -35,7 +35,11 @@ class Finish:
                 if alias.root.first.type is not None:
                     raise self.refuse("aten::copy_", "it writes to an Optional[Tensor] of the caller")
                 self._write_back(alias.root.first, news[alias])
-            for alias in written:
+            storages = [s for s in self.storages if s[0].root.cur is not s[0].root.first]
+            contents = [(value, memory.read(alias)) for _, members in storages for value, alias, _ in members]
+            for value, content in contents:
+                self._write_back(value, content)
+            for alias in [*written, *(base for base, _ in storages)]:
                 memory.set_root(alias.root, alias.root.first)
         else:
             extra = [news[a] for a in written]
@@ -50,7 +54,7 @@ class Finish:
         for cell in rebound:
             self._set(cell)
         self.out.block.results = [self.output(b) for b in bounds] + extra
-        if self.guard and written and len(self.externals) > 1 or self.plain_storage:
+        if (self.guard and written and len(self.externals) > 1) or self.plain_storage or self.storages:
             self.guards(written if self.guard else [])
         self.out.block.nodes[:0] = self.prologue
 

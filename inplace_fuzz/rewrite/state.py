@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .containers import Sealed, Tup
-from .ir import BOOL, INT, Block, Node, Value
+from .ir import BOOL, INT, INTS, Block, Node, Value
 from .memory import Alias, shares_storage
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ class Module:
 
     def __init__(self, path: tuple[str, ...], value: Value) -> None:
         self.path, self.value = path, value
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedStorage:
+    """Inputs that share one storage of `length` elements; members are (input, size, stride, offset)."""
+
+    length: int
+    members: tuple[tuple[int, tuple[int, ...], tuple[int, ...], int], ...]
 
 
 class Cell:
@@ -43,6 +52,8 @@ class State:
         self.cells: dict[tuple[str, ...], Cell] = {}
         self.changed_cells: list[tuple[Any, Any]] | None = None
         self.plain_storage: list[Alias] = []
+        self.tied: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.storages: list[tuple[Alias, list[Any]]] = []
 
     # ------------------------------------------------------------------ inputs
     def input(self: Walk, param: Value) -> None:
@@ -51,6 +62,24 @@ class State:
         name = param.name or (param.target.debugName() if param.target is not None else "")
         mine.name = "" if name.isdigit() else name
         param.bound = self.external(mine, (f"input {len(self.out.block.params) - 1}",))
+
+    def share(self: Walk, groups: Sequence[SharedStorage]) -> None:
+        """Inputs that share memory, as the example inputs do: each is a look at one storage. Guarded, see `guards`."""
+        g = self.g
+        params = self.source.block.params
+        for group in groups:
+            values = [params[i].bound.root.first for i, _, _, _ in group.members]
+            args = [g.ints([group.length]), g.ints([1]), g.const(0)]
+            for value in args[:2]:
+                self.prologue.append(self.g.block.nodes.pop(self.g.block.nodes.index(value.node)))
+            base = self.memory.base(self.early("aten::as_strided", [values[0], *args], None), external=("storage",))
+            members = []
+            for (i, size, stride, offset), value in zip(group.members, values, strict=True):
+                self.externals.remove(params[i].bound)
+                step = (g.ints(size), g.ints(stride), g.const(offset))
+                alias = params[i].bound = self.memory.step(base, self.rules.view_of["aten::as_strided"], step)
+                members.append((value, alias, (size, stride, offset)))
+            self.storages.append((base, members))
 
     def external(self: Walk, value: Value, name: tuple[Any, ...]) -> Any:
         """What a value that comes from outside stands for."""
@@ -104,7 +133,7 @@ class State:
         out.bound = self.attribute(module, path, out.type, node.origin)
 
     def attribute(self: Walk, module: Module, path: tuple[str, ...], type_: Any, origin: Any) -> Any:
-        found = self.attributes.get(path)
+        found = self.attributes.get(self.tied.get(path, path))
         if found is None:
             value = self.early("prim::GetAttr", [module.value], type_, path[-1])
             kind = type_.kind() if hasattr(type_, "kind") else ""
@@ -112,7 +141,7 @@ class State:
                 found = Module(path, value)
             else:
                 found = self.external(value, ("attribute", *path))
-            self.attributes[path] = found
+            self.attributes[self.tied.get(path, path)] = found
         return found
 
     def set_attribute(self: Walk, node: Node, row: Any) -> None:
@@ -162,9 +191,27 @@ class State:
                     g.call("aten::__not__", (both,), BOOL),
                     f"inplace_fuzz: {_name(base)} is looked at by as_strided and must be contiguous, from offset 0",
                 )
+            for _, members in self.storages:
+                for value, _, (size, stride, offset) in members:
+                    self._guard_layout(value, members[0][0], size, stride, offset)
             self.prologue.extend(g.block.nodes)
         finally:
             g.block = block
+
+    def _guard_layout(self: Walk, value: Value, first: Value, size: Any, stride: Any, offset: int) -> None:
+        g = self.g
+        same = [
+            g.call("aten::eq", (g.call("aten::size", (value,)), g.ints(size)), BOOL),
+            g.call("aten::eq", (g.call("aten::stride", (value,), INTS), g.ints(stride)), BOOL),
+            g.call("aten::eq", (g.call("aten::storage_offset", (value,), INT), offset), BOOL),
+            shares_storage(g, value, first),
+        ]
+        for cond in same:
+            self._guard(
+                g.call("aten::__not__", (cond,), BOOL),
+                "inplace_fuzz: this module was rewritten for inputs that share memory as its example inputs did; "
+                "rewrite it again for these",
+            )
 
     def _guard(self: Walk, wrong: Value, message: str) -> None:
         g = self.g

@@ -22,7 +22,7 @@ without a write between gives equal values and may be shared. What the walk cann
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -35,7 +35,7 @@ from .finish import Finish
 from .ir import INT, Block, Builder, Graph, Node, Value
 from .memory import STEP, Alias, Memory, shares_storage
 from .rules import Rules
-from .state import State
+from .state import SharedStorage, State
 from .views import View
 from .writes import Write
 
@@ -76,7 +76,10 @@ _WHOLE = _Whole("aten::slice", lambda g, b, w: w)
 class Walk(Containers, Control, State, Finish):
     """One walk of one graph. `source` is read, `out` is made."""
 
-    def __init__(self, source: Graph, rules: Rules, *, guard: bool, write_back: bool) -> None:
+    def __init__(
+        self, source: Graph, rules: Rules, *, guard: bool = True, write_back: bool = True,
+        shared: Sequence[SharedStorage] = (), tied: Mapping[tuple[str, ...], tuple[str, ...]] | None = None,
+    ) -> None:  # fmt: skip
         self.source = source
         self.rules = rules
         self.policy = rules.policy
@@ -93,10 +96,14 @@ class Walk(Containers, Control, State, Finish):
         self.externals: list[Alias] = []
         self.handlers = handlers_of(rules)
         self.start_state()
+        self.shared = shared
+        self.tied.update(tied or {})
 
     def run(self) -> Graph:
         for param in self.source.block.params:
             self.input(param)
+        if self.shared:
+            self.share(self.shared)
         for constant in self.source.constants:
             if isinstance(constant.py, torch.Tensor):
                 self.held(constant)

@@ -1,0 +1,84 @@
+"""A ScriptModule whose `forward` is a rewritten graph: same calling convention, same parameters and buffers."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from . import examples
+
+
+def as_script(module: torch.nn.Module, example_inputs: Any) -> torch.jit.ScriptModule:
+    """`module` as TorchScript: scripted, or, when script does not take it, traced on copies of the example inputs.
+
+    Raises the error that script raised when there are no example inputs to trace with.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return torch.jit.script(module)  # type: ignore[no-any-return]
+        except Exception:
+            if example_inputs is None:
+                raise
+        traced = torch.jit.trace(copy.deepcopy(module), examples.copies(example_inputs), check_trace=False)
+        share_tensors(traced._c, module)
+        return traced  # type: ignore[no-any-return]
+
+
+def with_graph(module: torch.jit.ScriptModule, graph: torch._C.Graph) -> torch.jit.ScriptModule:
+    """A module of its own type that holds `module`'s own tensors and runs `graph`, whose first input is `self`."""
+    cloned = torch._C._hack_do_not_use_clone_module_with_class(module._c, [], [])  # type: ignore[attr-defined]
+    share_tensors(cloned, module)
+    target = cloned._get_method("forward").graph
+    for _ in list(target.outputs()):
+        target.eraseOutput(0)
+    for node in reversed(list(target.nodes())):
+        node.destroy()
+    for value in target.insertGraph(graph, list(target.inputs())):
+        target.registerOutput(value)
+    _retype(target, cloned)
+    return torch.jit._recursive.wrap_cpp_module(cloned)  # type: ignore[no-any-return]
+
+
+def _retype(graph: torch._C.Graph, module: Any) -> None:
+    """Submodules of the clone have types of their own."""
+    objects = {next(iter(graph.inputs())): module}
+    for node in graph.nodes():
+        if node.kind() == "prim::GetAttr" and node.inputsAt(0) in objects:
+            owner, name = objects[node.inputsAt(0)], node.s("name")
+            value = owner.getattr(name)
+            if isinstance(value, torch._C.ScriptObject) and hasattr(value, "_get_method"):
+                out = node.output()
+                out.setType(value._type())
+                objects[out] = value
+
+
+def share_tensors(target: Any, module: torch.nn.Module) -> None:
+    """Make every parameter and buffer of the C++ module `target` the very tensor that `module` holds."""
+    for path, tensor in tensors(module):
+        owner = target
+        for name in path[:-1]:
+            owner = owner.getattr(name)
+        owner.setattr(path[-1], tensor)
+
+
+def tensors(module: torch.nn.Module) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]:
+    """Every parameter and buffer with its path, those that appear under two names twice."""
+    named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+    for name, tensor in named:
+        yield tuple(name.split(".")), tensor
+
+
+def tied(module: torch.nn.Module) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Attribute paths that hold one tensor: each path to the first of them."""
+    first: dict[int, tuple[str, ...]] = {}
+    found = {}
+    for path, tensor in tensors(module):
+        other = first.setdefault(id(tensor), path)
+        if other is not path:
+            found[path] = other
+    return found
