@@ -41,7 +41,7 @@ def _coarse(place: Bucket) -> str:
 
 @dataclass
 class Causes:
-    """What is known of each bucket: the causes, the features of their minimal programs, and the entries that hold them."""
+    """What is known of each bucket: its causes, the features of their minimal programs, and who holds them."""
 
     entries: dict[str, str] = field(default_factory=dict)  # cause -> corpus file name
     minimal: dict[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # bucket -> (features, cause)

@@ -14,8 +14,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +27,7 @@ from inplace_fuzz.campaign.store import Finding, Store
 from inplace_fuzz.campaign.text import entry_comment
 from inplace_fuzz.core import Kind, Lane, Program, Verdict
 from inplace_fuzz.core.features import features
+from inplace_fuzz.execute.drawing import DrawerDied, Drawing
 from inplace_fuzz.execute.engine import Done, Engine, Limits, Result, Target
 from inplace_fuzz.judge.bucket import bucket
 from inplace_fuzz.shrink import rank
@@ -45,7 +45,7 @@ class CampaignError(RuntimeError):
 
 @dataclass(frozen=True)
 class Config:
-    """What to run. Either `seconds` of exploring or a number of `examples`; with these a seed means the same programs."""
+    """What to run: `seconds` of exploring, or a number of `examples`, for which a seed means the same programs."""
 
     seconds: float | None = 60.0
     examples: int | None = None
@@ -179,14 +179,14 @@ class Campaign:
         )
 
     def _explore(self, engine: Engine, store: Store) -> None:
-        from inplace_fuzz.execute.draw import draw
-
         config, progress = self.config, self.progress
         progress.phase = "exploring"
         shard, shards = config.shard
         seed = config.seed * shards + shard - 1
-        with closing(draw(seed, config.examples, mix=config.mix, on_note=self.listener.on_note)) as source:
-            schedule = self._schedule(iter(source))
+        with Drawing(
+            seed, config.examples, mix=config.mix, limits=config.limits, wait=0.02, on_death=self._on_drawer_death
+        ) as source:
+            schedule = self._schedule(source)
             started, shrunk_before = time.monotonic(), progress.shrunk
             for event in engine.events(schedule.tasks()):
                 if isinstance(event, Done):
@@ -204,6 +204,10 @@ class Campaign:
                 elif progress.shrunk < config.shrink_share * progress.explored:
                     self._shrink_next(engine, store, config.shrink_share * progress.explored - progress.shrunk + 5.0)
                 self._tick(store)
+
+    def _on_drawer_death(self, death: DrawerDied) -> None:
+        where = f" in {death.statement!r}" if death.statement else ""
+        self.listener.on_note(f"eager died while drawing ({death.how}){where}; drawing goes on with another seed")
 
     # -------------------------------------------------------------------------------------------------------- triage
     def _on_result(self, result: Result, store: Store) -> None:
@@ -312,15 +316,8 @@ class Campaign:
         rows, verdicts = expectations(engine, minimal, tuple(self._targets.values()), self.progress.versions)
         own = self._targets[finding.backend, finding.lane]
         if not verdicts.get(own, verdict).is_finding:
-            # It does not show every time: the row says what the reducer saw, and the note that it comes and goes.
-            rows = [
-                corpus.Expectation(
-                    r.backend, r.lane, r.versions, str(verdict), "known", "comes and goes", verdict.message
-                )
-                if (r.backend, r.lane) == (finding.backend, finding.lane)
-                else r
-                for r in rows
-            ]
+            # It does not show every time: the row says what the reducer saw, and that it comes and goes.
+            rows = [self._unsteady(r, verdict) if (r.backend, r.lane) == (own.backend, own.lane) else r for r in rows]
         shown = entry_comment(finding.backend, verdict)
         name = str(self.config.corpus)
         if self.config.save_entries:
@@ -331,6 +328,10 @@ class Campaign:
                 self.causes.learn(target.backend, str(target.lane), seen, minimal, file)
         self.causes.learn(finding.backend, finding.lane, verdict, minimal, file)
         return name
+
+    @staticmethod
+    def _unsteady(row: corpus.Expectation, verdict: Verdict) -> corpus.Expectation:
+        return replace(row, verdict=str(verdict), status="known", note="comes and goes", message=verdict.message)
 
     def _shrink_rest(self, engine: Engine, store: Store) -> None:
         """After exploring: shrinks what still waits, while the shrinking budget lasts."""

@@ -27,8 +27,8 @@ CREATE TABLE IF NOT EXISTS run (
 );
 CREATE TABLE IF NOT EXISTS version (run INTEGER NOT NULL, backend TEXT NOT NULL, version TEXT NOT NULL,
     unavailable TEXT NOT NULL, channels TEXT NOT NULL, PRIMARY KEY (run, backend));
-CREATE TABLE IF NOT EXISTS tally (run INTEGER NOT NULL, backend TEXT NOT NULL, lane TEXT NOT NULL, verdict TEXT NOT NULL,
-    programs INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (run, backend, lane, verdict));
+CREATE TABLE IF NOT EXISTS tally (run INTEGER NOT NULL, backend TEXT NOT NULL, lane TEXT NOT NULL,
+    verdict TEXT NOT NULL, programs INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (run, backend, lane, verdict));
 CREATE TABLE IF NOT EXISTS feature (run INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
     programs INTEGER NOT NULL, PRIMARY KEY (run, kind, name));
 CREATE TABLE IF NOT EXISTS finding (
@@ -141,7 +141,8 @@ class Store:
                     [(self.run, kind, name, n) for (kind, name), n in features.items()],
                 )
                 self._db.execute(
-                    "UPDATE run SET programs=?, draw_seconds=?, explore_seconds=?, shrink_seconds=?, ended=? WHERE id=?",
+                    "UPDATE run SET programs=?, draw_seconds=?, explore_seconds=?, shrink_seconds=?, ended=? "
+                    "WHERE id=?",
                     (programs, draw_seconds, explore_seconds, shrink_seconds, time.time() if ended else None, self.run),
                 )
         except sqlite3.DatabaseError as error:
@@ -170,8 +171,8 @@ class Store:
     def update(self, finding: Finding) -> None:
         """Commits what became of a finding."""
         self._write(
-            "UPDATE finding SET state=?, cause=?, minimal=?, minimal_verdict=?, entry=?, candidates=?, shrink_seconds=? "
-            "WHERE id=?",
+            "UPDATE finding SET state=?, cause=?, minimal=?, minimal_verdict=?, entry=?, candidates=?, "
+            "shrink_seconds=? WHERE id=?",
             (
                 finding.state,
                 finding.cause,
@@ -210,8 +211,8 @@ class Store:
                         marks = ", ".join("?" * len(record))
                         self._db.execute(f"INSERT INTO {table} VALUES ({marks})", (new, *record[1:]))  # noqa: S608
                 columns = (
-                    "at, backend, lane, bucket, verdict, program, state, cause, minimal, minimal_verdict, entry, digest, "
-                    "candidates, shrink_seconds"
+                    "at, backend, lane, bucket, verdict, program, state, cause, minimal, minimal_verdict, entry, "
+                    "digest, candidates, shrink_seconds"
                 )
                 for record in source._db.execute(f"SELECT {columns} FROM finding WHERE run=?", (run,)):  # noqa: S608
                     marks = ", ".join("?" * (len(record) + 1))
@@ -224,7 +225,8 @@ class Store:
         """Findings in the order in which they came."""
         query = (
             "SELECT id, backend, lane, bucket, verdict, program, state, cause, minimal, minimal_verdict, entry, "
-            "candidates, shrink_seconds FROM finding WHERE (?1 IS NULL OR run=?1) AND (?2 IS NULL OR state=?2) ORDER BY id"
+            "candidates, shrink_seconds FROM finding "
+            "WHERE (?1 IS NULL OR run=?1) AND (?2 IS NULL OR state=?2) ORDER BY id"
         )
         with closing(self._db.cursor()) as cursor:
             for row in cursor.execute(query, (run, state)).fetchall():
@@ -257,7 +259,8 @@ class Store:
             return self._db.execute(query, parameters)
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"writing to the campaign store {self.path} failed: {error}; free some space or name another with --store"
+                f"writing to the campaign store {self.path} failed: {error}; "
+                "free some space or name another with --store"
             ) from None
 
     def _transaction(self) -> _Transaction:

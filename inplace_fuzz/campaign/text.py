@@ -60,7 +60,7 @@ def _shortened(text: str, limit: int = 90) -> str:
 
 
 def program_lines(program: Program) -> list[str]:
-    """The program as a bug report shows it: forward alone where the class holds nothing else, with the inputs beside it."""
+    """The program as a bug report shows it: forward alone where there is nothing else, with the inputs beside it."""
     classes = [n for n in program.tree.body if isinstance(n, ast.ClassDef) and n.name == "M"]
     lines = program.source.strip("\n").splitlines()
     if len(classes) == 1 and len(classes[0].body) == 1 and len(program.tree.body) <= 2:

@@ -1,0 +1,284 @@
+"""`inplace-fuzz`: the command line. Each command is a few lines over the rooms below.
+
+Exit status: 0 when the command did its work, whatever it found; 1 when `replay` or `check` saw something other than
+expected; 2 when the command itself could not do its work, with one line that says what to type next.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inplace_fuzz import __version__
+from inplace_fuzz.backends import DEFAULT, UnknownBackend, check_name, names
+from inplace_fuzz.core import Lane, ProgramError, SpecError
+
+
+def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Turns every error that a user can cause into one line and exit status 2."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        from inplace_fuzz.campaign.run import CampaignError
+        from inplace_fuzz.campaign.store import StoreError
+        from inplace_fuzz.corpus import CorpusError
+        from inplace_fuzz.execute.engine import EngineError, OperationFailed
+
+        ours = (CampaignError, CorpusError, EngineError, OperationFailed, StoreError)
+        expected = (*ours, ProgramError, SpecError, UnknownBackend)
+        try:
+            return function(*args, **kwargs)
+        except expected as error:
+            click.echo(f"inplace-fuzz: {error}", err=True)
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"inplace-fuzz: {where}{error.strerror or error}", err=True)
+        except KeyboardInterrupt:
+            click.echo("inplace-fuzz: interrupted", err=True)
+        sys.exit(2)
+
+    return wrapped
+
+
+class Duration(click.ParamType):
+    """`90`, `90s`, `10m` or `2h`, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from inplace_fuzz.commands.options import parse_duration
+
+        if isinstance(value, (int, float)):
+            return float(value)
+        try:
+            return parse_duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Names(click.ParamType):
+    """A comma-separated list of backends."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        found = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        if not found:
+            self.fail(f"name at least one backend, for example --{param.name if param else 'backends'} tvm", param, ctx)
+        for name in found:
+            try:
+                check_name(name)
+            except UnknownBackend as error:
+                self.fail(str(error), param, ctx)
+        return found
+
+
+BACKENDS = click.option(
+    "--backends", type=Names(), default=DEFAULT, show_default=",".join(DEFAULT), help="Comma-separated backends."
+)
+LANES = click.option(
+    "--lane",
+    "lanes",
+    type=click.Choice([str(lane) for lane in Lane]),
+    multiple=True,
+    help="Only this lane; repeatable.",
+)
+CORPUS = click.option(
+    "--corpus", type=click.Path(path_type=Path), default=Path("corpus"), show_default=True, help="The corpus directory."
+)
+STORE = click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    default=Path(".inplace-fuzz/campaign.sqlite"),
+    show_default=True,
+    help="The campaign's database.",
+)
+ROUTE = click.option("--route", type=click.Choice(["script", "trace"]), default="script", show_default=True)
+FILE = click.argument("path", type=click.Path(path_type=Path))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="inplace-fuzz")
+def cli() -> None:
+    """Find the smallest in-place write through a view that breaks a PyTorch compiler."""
+
+
+@cli.command()
+@click.option("--time", "seconds", type=Duration(), default=None, help="How long to explore: 10m, 2h. [default: 60s]")
+@click.option("--examples", type=click.IntRange(min=1), default=None, help="Judge this many programs, then stop.")
+@click.option("--seed", type=click.IntRange(min=0), default=None, help="The same seed draws the same programs.")
+@BACKENDS
+@LANES
+@CORPUS
+@STORE
+@click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a report into this directory.")
+@click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True)
+@click.option("--mix", default=None, help="A named feature mix of the generator.")
+@click.option("--shard", default="1/1", help="This machine's part, i/n.")
+@click.option("--no-save", is_flag=True, help="Leave the corpus as it is; findings stay in the store.")
+@user_errors
+def run(**options: Any) -> None:
+    """Draw programs and judge them until the time is up; shrink, name and keep what differs."""
+    from inplace_fuzz.commands.run import run_campaign
+
+    run_campaign(**options)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--corpus", type=click.Path(path_type=Path), default=Path("corpus"), show_default=True)
+@user_errors
+def replay(paths: tuple[Path, ...], corpus: Path) -> None:
+    """Run corpus files again and say whether each expectation still holds (all of the corpus by default)."""
+    from inplace_fuzz.commands.corpus import replay_files
+
+    sys.exit(replay_files(paths, corpus))
+
+
+@cli.command()
+@FILE
+@ROUTE
+@user_errors
+def show(path: Path, route: str) -> None:
+    """Print a program, its TorchScript graph, and the graph that the pass makes of it."""
+    from inplace_fuzz.commands.programs import show_program
+
+    show_program(path, route)
+
+
+@cli.command()
+@click.argument("target", metavar="FILE.py:Class")
+@click.option("--input", "inputs", multiple=True, help='An input, for example "f32[4,3]"; repeatable.')
+@ROUTE
+@user_errors
+def rewrite(target: str, inputs: tuple[str, ...], route: str) -> None:
+    """Print the graph that the pass makes of your own module."""
+    from inplace_fuzz.commands.programs import rewrite_module
+
+    rewrite_module(target, inputs, route)
+
+
+@cli.command()
+@click.argument("target", metavar="FILE.py:Class")
+@click.option("--input", "inputs", multiple=True, help='An input, for example "f32[4,3]"; repeatable.')
+@BACKENDS
+@LANES
+@user_errors
+def check(target: str, inputs: tuple[str, ...], backends: tuple[str, ...], lanes: tuple[str, ...]) -> None:
+    """Run your own module through backends and compare with eager."""
+    from inplace_fuzz.commands.programs import check_module
+
+    sys.exit(check_module(target, inputs, backends, tuple(Lane(lane) for lane in lanes) or tuple(Lane)))
+
+
+@cli.command()
+@FILE
+@click.option("--backend", default=None, help="Whose fault to keep. [default: the file's first known fault]")
+@click.option("--lane", default="direct", type=click.Choice([str(lane) for lane in Lane]))
+@click.option("--time", "seconds", type=Duration(), default=60.0, show_default="60s")
+@CORPUS
+@user_errors
+def shrink(path: Path, backend: str | None, lane: str, seconds: float, corpus: Path) -> None:
+    """Shrink a program to the smallest that shows the same fault, and save it in the corpus."""
+    from inplace_fuzz.commands.programs import shrink_program
+
+    shrink_program(path, backend, lane, seconds, corpus)
+
+
+@cli.group()
+def corpus() -> None:
+    """List, update and index the corpus."""
+
+
+@corpus.command("list")
+@CORPUS
+@user_errors
+def corpus_list(corpus: Path) -> None:
+    """One line per expectation."""
+    from inplace_fuzz.commands.corpus import list_corpus
+
+    list_corpus(corpus)
+
+
+@corpus.command("update")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--backends", type=Names(), default=None, help="Only these. [default: the file's and the default ones]")
+@CORPUS
+@user_errors
+def corpus_update(paths: tuple[Path, ...], backends: tuple[str, ...] | None, corpus: Path) -> None:
+    """Run files again and write down what each backend gives now."""
+    from inplace_fuzz.commands.corpus import update_files
+
+    update_files(paths, backends, corpus)
+
+
+@corpus.command("add")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--title", default="", help="One sentence: what the program does or what goes wrong.")
+@BACKENDS
+@CORPUS
+@user_errors
+def corpus_add(paths: tuple[Path, ...], title: str, backends: tuple[str, ...], corpus: Path) -> None:
+    """Take program files into the corpus, with what each backend gives for them."""
+    from inplace_fuzz.commands.corpus import add_files
+
+    add_files(paths, title, backends, corpus)
+
+
+@corpus.command("readme")
+@CORPUS
+@user_errors
+def corpus_readme(corpus: Path) -> None:
+    """Write corpus/README.md from the headers."""
+    from inplace_fuzz.commands.corpus import write_readme
+
+    write_readme(corpus)
+
+
+@cli.command()
+@STORE
+@CORPUS
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reports/latest"), show_default=True)
+@user_errors
+def report(store: Path, corpus: Path, out: Path) -> None:
+    """Write report.md, report.html, runs.csv and junit.xml from a campaign's store."""
+    from inplace_fuzz.commands.run import write_report_files
+
+    write_report_files(store, out, corpus)
+
+
+@cli.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@STORE
+@user_errors
+def merge(sources: tuple[Path, ...], store: Path) -> None:
+    """Add the stores of other machines to this one."""
+    from inplace_fuzz.commands.run import merge_stores
+
+    merge_stores(sources, store)
+
+
+@cli.command("backends")
+@click.option("--backends", "wanted", type=Names(), default=None, help="Only these.")
+@user_errors
+def list_backends(wanted: tuple[str, ...] | None) -> None:
+    """Name, version or why it cannot run, lanes, and the channels that each promises."""
+    from inplace_fuzz.commands.programs import print_backends
+
+    print_backends(wanted or names())
+
+
+def main() -> None:
+    """The console script."""
+    cli(prog_name="inplace-fuzz")
+
+
+if __name__ == "__main__":
+    main()
