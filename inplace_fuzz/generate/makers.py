@@ -1,0 +1,132 @@
+"""Tensors made in `forward`, and buffers: further targets of writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import torch
+
+from inplace_fuzz.generate.exact import NUMBERS, Span
+from inplace_fuzz.generate.inputs import DTYPES, Shape
+from inplace_fuzz.generate.sources import number
+from inplace_fuzz.generate.state import Base, Named, State
+from inplace_fuzz.generate.exact import BY_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """`{shape}`, `{dtype}`, `{size}`, a number `{k}`, a `{like}` name; the span is of what it holds."""
+
+    feature: str
+    text: str
+    span: Callable[[int, int], Span]  # of the number of elements and of k
+
+
+MADE = (
+    Made("zeros", "torch.zeros({shape}{as_dtype})", lambda n, k: (0, 0)),
+    Made("ones", "torch.ones({shape}{as_dtype})", lambda n, k: (1, 1)),
+    Made("full", "torch.full({shape}, {k}{as_dtype})", lambda n, k: (k, k)),
+    Made("empty_fill", "torch.empty({shape}{as_dtype}).fill_({k})", lambda n, k: (k, k)),
+    Made("arange", "torch.arange({size}, dtype={dtype}).reshape({shape})", lambda n, k: (0, max(n - 1, 0))),
+    Made("literal", "torch.tensor({literal}, dtype={dtype})", lambda n, k: (0, n)),
+    Made("zeros_like", "torch.zeros_like({like})", lambda n, k: (0, 0)),
+    Made("ones_like", "torch.ones_like({like})", lambda n, k: (1, 1)),
+    Made("full_like", "torch.full_like({like}, {k})", lambda n, k: (k, k)),
+    Made("new_zeros", "{like}.new_zeros({shape})", lambda n, k: (0, 0)),
+    Made("new_full", "{like}.new_full({shape}, {k})", lambda n, k: (k, k)),
+    Made("eye", "torch.eye({rows}{as_dtype})", lambda n, k: (0, 1)),
+)
+
+
+def make(state: State, root: Shape) -> bool:
+    """`t = torch.zeros([3])`"""
+    made(state, state.choices.pick(shapes(root)))
+    return True
+
+
+def shapes(root: Shape) -> tuple[Shape, ...]:
+    """Shapes of tensors made in `forward`: the root's, its rows', one more row, a scalar."""
+    if not root:
+        return ((), (3,))
+    return (root, root, root[1:], (root[0] + 1, *root[1:]), (2, *root[-1:]), root[::-1], ())
+
+
+def made(state: State, shape: Shape) -> Named:
+    """Adds a line that makes a tensor of a shape, and names it."""
+    choices = state.choices
+    row = state.active.pick(choices, MADE)
+    likes = [n for n in state.tensors() if n.shape == shape or "{shape}" in row.text] if "{like}" in row.text else []
+    if "{like}" in row.text and not likes:
+        row = MADE[0]
+    like = choices.pick(likes) if likes else None
+    dtype = like.dtype if like else _dtype(state)
+    if "eye" in row.text:
+        shape = (max(2, *shape[:1]) if shape else 2,) * 2
+    if "bool" in str(dtype) and "arange" in row.text:
+        row = MADE[0]
+    size = math.prod(shape)
+    k = number(state, dtype)
+    name = state.fresh("tuvw")
+    as_dtype = "" if dtype == torch.float32 else f", dtype={dtype}"
+    text = row.text.format(
+        shape=list(shape),
+        as_dtype=as_dtype,
+        dtype=dtype,
+        size=size,
+        rows=shape[0] if shape else 2,
+        k=k.text,
+        like=like.text if like else "",
+        literal=_literal(shape, NUMBERS[dtype].category) if "literal" in row.text else "",
+    )
+    state.run(f"{name} = {text.removesuffix(f'.reshape({list(shape)})') if len(shape) == 1 else text}")
+    return state.bind(name, "made", row.span(size, k.span[0]))
+
+
+def _dtype(state: State) -> torch.dtype:
+    """The first input's dtype, or another where the program mixes dtypes."""
+    if state.on("mixed_dtypes") and state.choices.chance(50):
+        return BY_NAME[state.active.pick(state.choices, DTYPES).name]
+    return state.names[0].dtype
+
+
+def _literal(shape: Shape, category: str, start: int = 0) -> str:
+    """Nested lists of 0, 1, 2 … of a shape."""
+    if not shape:
+        return "True" if category == "b" else f"{start}.0" if category == "f" else str(start)
+    step = math.prod(shape[1:])
+    return f"[{', '.join(_literal(shape[1:], category, start + k * step) for k in range(shape[0]))}]"
+
+
+def add_buffer(state: State, root: Shape) -> None:
+    """Registers `self.buf` in `__init__`. Its content lasts from the first call to the second."""
+    dtype = state.names[0].dtype
+    shape = state.choices.pick(shapes(root))
+    limit = min(16, NUMBERS[dtype].high)
+    suffix = "" if dtype == torch.float32 else f", dtype={dtype}"
+    size = math.prod(shape)
+    if state.choices.byte() & 1 and size <= limit and dtype != torch.bool:
+        text = f"torch.arange({size}, dtype={dtype})" + ("" if len(shape) == 1 else f".reshape({list(shape)})")
+    else:
+        text = f"torch.zeros({list(shape)}{suffix})"
+    state.init.append(f'self.register_buffer("buf", {text})')
+    t, u = state.look(text)
+    state.first_env["self"], state.second_env["self"] = SimpleNamespace(buf=t), SimpleNamespace(buf=u)
+    # What the second call starts from is what the first leaves: known to stay within this span, or there is one call.
+    base = Base("self.buf", (0 if dtype == torch.uint8 or dtype == torch.bool else -limit, limit), "buffer")
+    if t.numel():
+        state.bases[t.untyped_storage().data_ptr()] = base
+    state.names.append(Named("self.buf", t, u, base, "buffer"))
+
+
+def settled(state: State) -> bool:
+    """Whether the first call left the buffer within the span that the second was drawn for."""
+    for named in state.names:
+        if named.role == "buffer" and named.t.numel():
+            low, high = (int(v) for v in named.t.aminmax()) if named.dtype != torch.bool else (0, 1)
+            limit = min(16, named.numbers.high)
+            if low < max(-limit, named.numbers.low) or high > limit:
+                return False
+    return True

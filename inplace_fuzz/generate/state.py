@@ -1,0 +1,166 @@
+"""What is known while a program is drawn: its lines so far, and the real tensors that they made.
+
+Every statement runs as soon as it is drawn, once for each of the two calls, so that shapes, dtypes, strides and sharing
+are looked up and never guessed.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any
+
+import torch
+
+from inplace_fuzz.generate.choices import Choices
+from inplace_fuzz.generate.exact import NUMBERS, Numbers, Span, fits, hull
+from inplace_fuzz.generate.mix import Active
+
+_CODE: dict[tuple[str, str], CodeType] = {}
+_MAX_CODE = 50_000
+
+
+def code(text: str, mode: str) -> CodeType:
+    """The compiled text, kept, because short statements come back again and again."""
+    key = (text, mode)
+    found = _CODE.get(key)
+    if found is None:
+        if len(_CODE) >= _MAX_CODE:
+            _CODE.clear()
+        found = _CODE[key] = compile(text, "<statement>", mode)
+    return found
+
+
+class Base:
+    """One storage: the span of its elements, and what may be done with it."""
+
+    __slots__ = ("frozen", "name", "origin", "reads", "span", "written")
+
+    def __init__(self, name: str, span: Span, origin: str) -> None:
+        self.name = name  # the first name that looked into it
+        self.span = span
+        self.origin = origin  # "input", "buffer" or "made"
+        self.frozen = False  # never written: an index, or a mask whose count of True matters
+        self.written = 0
+        self.reads = 0
+
+
+class Named:
+    """A name of the program and the tensor it holds in the first call (`t`) and in the second (`u`)."""
+
+    __slots__ = ("base", "dtype", "numbers", "overlapping", "rank", "role", "shape", "t", "text", "u")
+
+    def __init__(self, text: str, t: torch.Tensor, u: torch.Tensor, base: Base, role: str) -> None:
+        self.text = text
+        self.t = t
+        self.u = u
+        self.base = base
+        self.role = role  # "input", "buffer", "made", "view", "alias", "read", "index" or "mask"
+        self.shape = tuple(t.shape)
+        self.rank = len(self.shape)
+        self.dtype = t.dtype
+        self.numbers: Numbers = NUMBERS[t.dtype]
+        self.overlapping = False  # two of its elements are one place in memory: it is read, never written
+
+    @property
+    def empty(self) -> bool:
+        return 0 in self.shape
+
+    @property
+    def writable(self) -> bool:
+        return not self.overlapping and not self.base.frozen
+
+
+class Refused(Exception):
+    """The statement just drawn cannot run; it was taken back. A test holds the generator to never drawing one."""
+
+
+class State:
+    """The program being drawn."""
+
+    def __init__(self, active: Active, choices: Choices, *, rounding: bool = False, script_only: bool = False) -> None:
+        self.active = active
+        self.choices = choices
+        self.rounding = rounding
+        self.script_only = script_only
+        self.script = True  # whether TorchScript accepts what is drawn so far
+        self.second = True  # whether the second call runs as well
+        self.exact = True
+        self.lines: list[str] = []
+        self.init: list[str] = []
+        self.first_env: dict[str, Any] = {"torch": torch}
+        self.second_env: dict[str, Any] = {"torch": torch}
+        self.names: list[Named] = []
+        self.wanted: list[str] = []  # names that the program should return
+        self.bases: dict[int, Base] = {}
+        self.block: list[str] | None = None  # lines of a branch or loop body, run later as one statement
+        self.refused = 0
+        self._serial: dict[str, int] = {}
+        self._alive: list[torch.Tensor] = []
+
+    # ------------------------------------------------------------------------------------------------ running text
+    def run(self, text: str) -> None:
+        """Adds a line and runs it for both calls. Raises Refused where eager refuses the line in the first call."""
+        if self.block is not None:
+            self.block.append(text)
+            return
+        body = code(text, "exec")
+        try:
+            exec(body, self.first_env)
+        except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            self.refused += 1
+            raise Refused(f"{text}: {error}") from error
+        if self.second:
+            try:
+                exec(body, self.second_env)
+            except (RuntimeError, ValueError, IndexError, TypeError):
+                self.second = False
+        self.lines.append(text)
+
+    def look(self, text: str) -> tuple[torch.Tensor, torch.Tensor]:
+        """The value of an expression in both calls, without adding a line."""
+        body = code(text, "eval")
+        first = eval(body, self.first_env)  # noqa: S307 - text made here, from tables
+        return first, eval(body, self.second_env) if self.second else first  # noqa: S307
+
+    # ------------------------------------------------------------------------------------------------------- names
+    def fresh(self, letters: str) -> str:
+        """A short name that is not taken: the first free letter, then the first letter with a number."""
+        for letter in letters:
+            if letter not in self.first_env:
+                return letter
+        first = letters[0]
+        number = self._serial.get(first, 1)
+        while f"{first}{number}" in self.first_env:
+            number += 1
+        self._serial[first] = number
+        return f"{first}{number}"
+
+    def bind(self, text: str, role: str, span: Span, *, overlapping: bool = False) -> Named:
+        """Records a name that a line has just bound. A storage seen before keeps its base and widens its span."""
+        t = self.first_env[text]
+        u = self.second_env[text] if self.second else t
+        key = t.untyped_storage().data_ptr() if t.numel() else id(t)
+        base = self.bases.get(key)
+        if base is None:
+            base = self.bases[key] = Base(text, span, role if role in ("input", "buffer") else "made")
+            self._alive.append(t)
+        named = Named(text, t, u, base, role)
+        named.overlapping = overlapping
+        self.names.append(named)
+        return named
+
+    def tensors(self, *, writable: bool = False) -> list[Named]:
+        """The names that may be read, or written, in order of appearance. Indices and masks are read elsewhere."""
+        return [n for n in self.names if n.role not in ("index", "mask") and (not writable or n.writable)]
+
+    # ------------------------------------------------------------------------------------------------------- spans
+    def admits(self, base: Base, span: Span, dtype: torch.dtype) -> bool:
+        """Whether elements of this span may be written into this dtype."""
+        return fits(span, dtype) or self.rounding
+
+    def wrote(self, base: Base, span: Span) -> None:
+        base.span = hull(base.span, span)
+        base.written += 1
+
+    def on(self, feature: str) -> bool:
+        return self.active.on(feature)
