@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 from .errors import UnsupportedMutation
 
 if TYPE_CHECKING:
-    from .api import rewrite_graph
+    from .api import Explained, functionalize, rewrite_graph
     from .legality import writing_operators
     from .rules import DEFAULT_RULES, Policy, Rules
     from .text import graph_text
 
 _HOME = {
+    "functionalize": "api",
+    "Explained": "api",
     "rewrite_graph": "api",
     "writing_operators": "legality",
     "DEFAULT_RULES": "rules",
@@ -34,9 +36,11 @@ _HOME = {
 
 __all__ = [
     "DEFAULT_RULES",
+    "Explained",
     "Policy",
     "Rules",
     "UnsupportedMutation",
+    "functionalize",
     "graph_text",
     "rewrite_graph",
     "writing_operators",
