@@ -8,10 +8,12 @@ costs a fifth of the others and keeps no memory, so the fast lane runs on it, an
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -107,17 +109,31 @@ class Graph:
         enter("convert")
         with quiet():
             scripted = module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
-        return interpreted(scripted.inlined_graph, scripted)
+        opened = Opened(scripted.inlined_graph, (scripted._c,), lambda: dict(scripted.named_buffers()))  # noqa: SLF001
+        return interpreted(opened.graph, opened)
 
-    def graph(self, program: Program) -> tuple[Any, Any]:
-        """The program's scripted graph, and the script module that it takes first where it uses one (else None)."""
-        if program.script and is_plain_function(program):
+    def open(self, program: Program) -> Opened:
+        """The program's scripted graph, with what it takes before the caller's arguments."""
+        source = function_source(program) if program.script else None
+        if source is not None:
             # The class costs 4.9 ms and keeps 167 KiB for ever; its forward as a function 1.3 ms and nothing.
-            unit = torch.jit.CompilationUnit(function_source(program))
-            return unit.forward.graph, None
+            graph = _function_graph(source)
+            if program.stateless:
+                return Opened(graph)
+            state = dict(load_module(program).named_buffers())
+            return Opened(graph, tuple(state.values()), lambda: state)
         with quiet():
             scripted = torch.jit.script(load_module(program))
-        return scripted.inlined_graph, scripted
+        return Opened(scripted.inlined_graph, (scripted._c,), lambda: dict(scripted.named_buffers()))  # noqa: SLF001
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A bare graph. `leading` are the arguments that it takes first: the script module, or the buffers one by one."""
+
+    graph: Any
+    leading: tuple[Any, ...] = ()
+    buffers: Callable[[], Any] = dict
 
 
 def trace(module: Any, example: tuple[Any, ...]) -> Any:
@@ -130,39 +146,80 @@ def trace(module: Any, example: tuple[Any, ...]) -> Any:
     return traced
 
 
-def interpreted(graph: Any, scripted: Any) -> Compiled:
-    """Runs a TorchScript graph as it is. `scripted` is the module for a graph whose first input is `%self`."""
+@lru_cache(maxsize=1)
+def _function_graph(source: str) -> Any:
+    """The graph of a function, kept while the lanes of one program ask for it. Nobody writes into it."""
+    return torch.jit.CompilationUnit(source).forward.graph
+
+
+def interpreted(graph: Any, opened: Opened) -> Compiled:
+    """Runs a TorchScript graph as it is, with the state of the program that it came from."""
     run: Any = getattr(torch._C, "_jit_interpret_graph")  # noqa: B009, SLF001  no public way, and no stub
-    if scripted is None:
-        return Compiled(lambda *args: run(graph, args))
-    cpp = scripted._c  # noqa: SLF001
-    return Compiled(lambda *args: run(graph, (cpp, *args)), lambda: dict(scripted.named_buffers()))
+    leading = opened.leading
+    return Compiled(lambda *args: run(graph, leading + args), opened.buffers)
 
 
-def is_plain_function(program: Program) -> bool:
-    """Whether `forward` stands alone: no self, and nothing beside torch and class M in the file."""
-    alone = all(
-        (isinstance(n, ast.Import) and [a.name for a in n.names] == ["torch"])
-        or (isinstance(n, ast.ClassDef) and n.name == "M")
-        for n in program.tree.body
-    )
-    return alone and program.stateless
+def function_source(program: Program) -> str | None:
+    """`forward` as a plain function, for programs that hold nothing beside it but buffers; otherwise None.
+
+    Buffers become leading parameters, in the order in which they are registered, so the graph reads and writes them as
+    it would through self.
+    """
+    buffers = _only_buffers(program)
+    if buffers is None:
+        return None
+    text = program.forward_text
+    if program.stateless:
+        buffers = []
+    else:
+        text = re.sub(r"\bself\.(\w+)", r"\1", text)
+    return re.sub(r"^def forward\(self\b(, )?", f"def forward({', '.join(buffers)}" + (r"\1" if buffers else ""), text)
 
 
-def function_source(program: Program) -> str:
-    """`forward` as a plain function, for programs that never mention self."""
-    function = program.forward
-    lines = program.source.splitlines()[function.lineno - 1 : function.end_lineno]
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    text = "\n".join(line[indent:] for line in lines)
-    copy = ast.parse(text).body[0]
-    assert isinstance(copy, ast.FunctionDef)
-    arguments = copy.args
-    (arguments.posonlyargs or arguments.args).pop(0)
-    header = f"def forward({ast.unparse(arguments)})"
-    header += f" -> {ast.unparse(copy.returns)}:" if copy.returns else ":"
-    body = text.splitlines()[copy.body[0].lineno - 1 :]
-    return "\n".join([header, *body]) + "\n"
+def _only_buffers(program: Program) -> list[str] | None:
+    """The names of the buffers, where the program is torch, class M, `register_buffer` calls and forward alone."""
+    buffers: list[str] = []
+    for node in program.tree.body:
+        match node:
+            case ast.Import(names=[ast.alias(name="torch", asname=None)]):
+                continue
+            case ast.ClassDef(name="M", body=[ast.FunctionDef(name="__init__") as init, ast.FunctionDef(name="forward")]):
+                for statement in init.body:
+                    match statement:
+                        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="__init__"))):
+                            continue
+                        case ast.Expr(
+                            value=ast.Call(
+                                func=ast.Attribute(value=ast.Name(id="self"), attr="register_buffer"),
+                                args=[ast.Constant(value=str(name)), _],
+                            )
+                        ):
+                            buffers.append(name)
+                        case _:
+                            return None
+            case ast.ClassDef(name="M", body=[ast.FunctionDef(name="forward")]):
+                continue
+            case _:
+                return None
+    return buffers if _reads_only(program, buffers) else None
+
+
+def _reads_only(program: Program, buffers: list[str]) -> bool:
+    """Whether forward uses self for these buffers alone, never rebinds one, and has no other name like theirs."""
+    if program.stateless:
+        return True
+    bare = attributes = 0
+    for node in ast.walk(program.forward):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=context):
+                attributes += 1
+                if name not in buffers or not isinstance(context, ast.Load):
+                    return False
+            case ast.Name(id="self"):
+                bare += 1
+            case ast.Name(id=name) | ast.arg(arg=name) if name in buffers:
+                return False
+    return bare == attributes
 
 
 SCRIPT = Script()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from inplace_fuzz.core.spec import Arg, arg_from_json, arg_to_json
 
 HEADER = "import torch\n"
+_SELF = re.compile(r"\bself\b")
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,18 @@ class Program:
         arguments = self.forward.args
         return tuple(a.arg for a in arguments.posonlyargs + arguments.args)[1:]
 
+    @cached_property
+    def forward_text(self) -> str:
+        """`forward` as it is written, without the indentation of its class."""
+        function = self.forward
+        lines = self.source.splitlines()[function.lineno - 1 : function.end_lineno]
+        indent = len(lines[0]) - len(lines[0].lstrip())
+        return "\n".join(line[indent:] for line in lines) + "\n"
+
     @property
     def stateless(self) -> bool:
-        """Whether `forward` never mentions self, so that it can be compiled as a plain function."""
-        return not any(isinstance(n, ast.Name) and n.id == "self" for n in ast.walk(self.forward))
+        """Whether `forward` mentions self as its parameter alone, so that it can be compiled as a plain function."""
+        return len(_SELF.findall(self.forward_text)) == 1
 
     @cached_property
     def digest(self) -> str:

@@ -86,23 +86,31 @@ def judge(program: Program, backend: Backend, lane: Lane, reference: Observation
     seen = observe_target(program, backend, lane, stage)
     if isinstance(seen, Verdict):
         return seen
-    verdict = compare(reference, seen, backend.channels, exact=program.exact)
+    channels = promised(backend, lane)
+    verdict = compare(reference, seen, channels, exact=program.exact)
     if verdict.kind is not Kind.MISMATCH:
         return verdict
     eager_again = observe_eager(program)
-    if isinstance(eager_again, Verdict) or compare(reference, eager_again, backend.channels).kind is not Kind.AGREE:
+    if isinstance(eager_again, Verdict) or compare(reference, eager_again, channels).kind is not Kind.AGREE:
         return Verdict(Kind.INVALID, stage="run", message="eager gives another result each time")
     second = observe_target(program, backend, lane, stage)
     if isinstance(second, Verdict):
         return replace(verdict, nondeterministic=True)
-    repeated = compare(reference, second, backend.channels, exact=program.exact)
+    repeated = compare(reference, second, channels, exact=program.exact)
     if repeated.kind is Kind.AGREE:
         return replace(verdict, kind=Kind.FLAKY)
-    if compare(seen, second, backend.channels, exact=program.exact).kind is not Kind.AGREE:
+    if compare(seen, second, channels, exact=program.exact).kind is not Kind.AGREE:
         # Which elements are wrong changes from run to run, so the channels are what both runs have in common.
         common = tuple(c for c in verdict.channels if c in repeated.channels) or verdict.channels
         verdict = replace(verdict, nondeterministic=True, channels=common)
     return replace(verdict, origin=_origin(program, backend, lane, reference))
+
+
+def promised(backend: Backend, lane: Lane) -> frozenset[Channel]:
+    """The channels that are judged. Functional operators choose their own layout, so a rewritten program's fresh
+    tensors need not have eager's strides; everything else is kept.
+    """
+    return backend.channels - {Channel.STRIDES} if lane is Lane.REWRITTEN else backend.channels
 
 
 def observe_target(program: Program, backend: Backend, lane: Lane, stage: _Stage) -> Observation | Verdict:
@@ -164,13 +172,14 @@ def _compile_graph(program: Program, backend: Any, lane: Lane, example: tuple[An
     from inplace_fuzz.backends.torchscript import interpreted
 
     stage.enter("convert")
-    graph, scripted = backend.graph(program)
+    opened = backend.open(program)
+    graph = opened.graph
     if lane is Lane.REWRITTEN:
         from inplace_fuzz.rewrite import rewrite_graph
 
         stage.enter("rewrite")
-        graph = rewrite_graph(graph, example)
-    return interpreted(graph, scripted)
+        graph = rewrite_graph(graph, (*opened.leading, *example))
+    return interpreted(graph, opened)
 
 
 def _origin(program: Program, backend: Backend, lane: Lane, reference: Observation) -> str:
@@ -188,7 +197,7 @@ def _origin(program: Program, backend: Backend, lane: Lane, reference: Observati
     rewritten = observe_target(program, graph, Lane.REWRITTEN, stage)
     if isinstance(scripted, Verdict) or isinstance(rewritten, Verdict):
         return ""
-    if compare(scripted, rewritten, graph.channels, exact=program.exact).kind is not Kind.AGREE:
+    if compare(scripted, rewritten, promised(graph, lane), exact=program.exact).kind is not Kind.AGREE:
         return "pass"
     given_wrong = compare(reference, scripted, backend.channels, exact=program.exact).kind is not Kind.AGREE
     return "torchscript" if given_wrong or backend.form in {"graph", "script", "trace"} else backend.name
@@ -205,9 +214,10 @@ def _classify(error: BaseException, backend: Backend, stage: str, message: str) 
     if "can't allocate memory" in message or isinstance(error, MemoryError):
         return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=message)
     ours = type(error).__name__ in {"UnsupportedMutation", "UnsupportedTarget"}
-    if ours or any(r.matches(error) for r in backend.refusals):
+    if ours or (stage not in {"rewrite", "legalise"} and any(r.matches(error) for r in backend.refusals)):
         return Verdict(Kind.REFUSED, stage=stage, message=message)
-    return Verdict(Kind.ERROR, stage=stage, message=message)
+    # The pass has one way of saying no; anything else that it raises is our own fault.
+    return Verdict(Kind.ERROR, stage=stage, message=message, origin="pass" if stage in {"rewrite", "legalise"} else "")
 
 
 _FRAMES = ("File ", "Traceback", "...", "^", "~", ">", "The above", "The following")

@@ -26,7 +26,7 @@ def graphs(payload: Payload) -> Payload:
             if payload.get("route") == "trace":
                 graph = trace(load_module(program), example).inlined_graph
             else:
-                graph, _ = GRAPH.graph(program)
+                graph = GRAPH.open(program).graph
         except Exception as error:  # noqa: BLE001  TorchScript raises many types for what it does not take
             raise ProgramError(
                 f"TorchScript does not take this program by {payload.get('route', 'script')} ({one_line(error)}); "
