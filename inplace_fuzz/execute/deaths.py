@@ -13,7 +13,7 @@ from inplace_fuzz.core.verdict import Kind, Verdict
 NO_MEMORY = re.compile(
     r"MemoryError|bad_alloc|can't allocate memory|Cannot allocate memory|not enough memory|[Oo]ut of memory|OutOfMemory"
 )
-_TELLING = re.compile(r"terminate called|what\(\)|[Ee]rror|[Aa]ssert|free\(\)|malloc|corrupt|stack smashing|overflow|LLVM")
+_TELLING = re.compile(r"terminate called|what\(\)|[Ee]rror|[Aa]ssert|free\(\)|malloc|corrupt|smashing|overflow|LLVM")
 _LINE = 200
 
 
@@ -36,7 +36,9 @@ class Ending:
         return Ending(message["exit"], message["signal"], message["peak"], reason, detail, tail)
 
 
-def verdict_of(ending: Ending, stage: str, *, seconds: float, memory_bytes: int, kernel_killed: bool = False) -> Verdict:
+def verdict_of(
+    ending: Ending, stage: str, *, seconds: float, memory_bytes: int, kernel_killed: bool = False
+) -> Verdict:
     """The verdict of a program whose worker ended in mid-program."""
     said = telling_line(ending.tail)
     if ending.reason == "deadline":
@@ -46,7 +48,8 @@ def verdict_of(ending: Ending, stage: str, *, seconds: float, memory_bytes: int,
     if ending.reason == "memory":
         return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=ending.detail)
     if ending.reason == "parent":
-        return Verdict(Kind.CRASH, signal="SIGKILL", stage=stage, message="it took the process that started its worker with it")
+        why = "it took the process that started its worker with it"
+        return Verdict(Kind.CRASH, signal="SIGKILL", stage=stage, message=why)
     if ending.signal:
         name = signal_name(ending.signal)
         if ending.signal == signal.SIGKILL and (kernel_killed or ending.peak_bytes > memory_bytes // 2):
@@ -56,12 +59,14 @@ def verdict_of(ending: Ending, stage: str, *, seconds: float, memory_bytes: int,
         return Verdict(Kind.CRASH, signal=name, stage=stage, message=said or f"died of {name} in {stage}")
     if NO_MEMORY.search(ending.tail):
         return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=said)
-    return Verdict(Kind.CRASH, signal=f"exit {ending.exit_code}", stage=stage, message=said or f"the process exited in {stage}")
+    why = said or f"the process exited in {stage}"
+    return Verdict(Kind.CRASH, signal=f"exit {ending.exit_code}", stage=stage, message=why)
 
 
 def flaky(first: Verdict, alone: Verdict) -> Verdict:
     """A death that did not come again when the program ran alone in a fresh worker."""
-    return Verdict(Kind.FLAKY, stage=first.stage, message=f"{first} once ({first.message}), then {alone} alone in a fresh worker")
+    why = f"{first} once ({first.message}), then {alone} alone in a fresh worker"
+    return Verdict(Kind.FLAKY, stage=first.stage, message=why)
 
 
 def without_memory(verdict: Verdict) -> Verdict:

@@ -5,9 +5,9 @@ forks a worker per batch (`worker.py`), and turns what becomes of the workers in
 
 1. `run` pulls tasks lazily, never more than a few batches ahead, and hands them out in batches to idle processes.
 2. A worker reports each verdict as it is found. When it ends well, what it handed back is queued again.
-3. When it dies or has to be killed, the shared page says which program, target and stage it was in. That target is tried
-   once more, alone, in a fresh worker; a second death is the verdict, no death makes it `flaky`. All else that the worker
-   was owed is queued again, in front.
+3. When it dies or has to be killed, the shared page says which program, target and stage it was in. That target is
+   tried once more, alone, in a fresh worker; a second death is the verdict, no death makes it `flaky`. All else that
+   the worker was owed is queued again, in front.
 4. A death outside every program, or of the warm process itself, puts the warm process in doubt: it is replaced.
 
 Calls nest: a reducer may `run` candidates, or anyone `ask`, while the results of an outer `run` are being read. What is
@@ -18,32 +18,26 @@ from __future__ import annotations
 
 import os
 import selectors
-import shutil
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from inplace_fuzz.core.program import ProgramError
-from inplace_fuzz.core.verdict import Kind, Verdict
 from inplace_fuzz.execute import processes
-from inplace_fuzz.execute.deaths import Ending, flaky, verdict_of
-from inplace_fuzz.execute.frames import REFERENCE
-from inplace_fuzz.execute.job import Entry, Item, Job, Limits, Target, Task, judging_request
-from inplace_fuzz.execute.link import Link
+from inplace_fuzz.execute.deaths import Ending, verdict_of
+from inplace_fuzz.execute.directory import SessionDirectory
+from inplace_fuzz.execute.job import Job, Limits, Target, Task, judging_request
+from inplace_fuzz.execute.link import GRACE_SECONDS, START_SECONDS, Link
+from inplace_fuzz.execute.runs import SLICE, Done, Pace, Result, Run
 
 __all__ = ["Done", "Engine", "EngineError", "Limits", "OperationFailed", "Result", "Target", "Task"]
 
 _TICK = 0.05
-_START_SECONDS = 180.0  # a cold `import torch` from a slow disk, or a compiler's first import
-_GRACE = 3.0  # between the order to kill a worker and giving up on its warm process
-_SLICE = 2.0  # seconds after which a worker hands back what is left of its batch
-_FEW, _DRY = 8, 0.03  # a source that has nothing yet is waited for, until so many tasks or seconds
 
 
 class EngineError(RuntimeError):
@@ -57,36 +51,6 @@ class OperationFailed(RuntimeError):
         super().__init__(f"{kind}: {message}")
         self.kind = kind
         self.message = message
-
-
-@dataclass(frozen=True)
-class Result:
-    """One verdict. `seconds` is what the target took in the worker (eager's own run counts with the first)."""
-
-    task: Task
-    target: Target
-    verdict: Verdict
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Done:
-    """Every target of this task has had its Result."""
-
-    task: Task
-
-
-@dataclass(eq=False)
-class _Run:
-    """One call of `run` that has not ended."""
-
-    source: Iterator[Task | None]
-    confirm: bool
-    queue: deque[Item] = field(default_factory=deque)
-    events: deque[Result | Done] = field(default_factory=deque)
-    open: int = 0  # tasks pulled and not yet done
-    exhausted: bool = False
-    dry_since: float = 0.0
 
 
 class Engine:
@@ -111,7 +75,8 @@ class Engine:
         self._session = f"{os.getpid()}-{os.urandom(6).hex()}"
         self._selector = selectors.DefaultSelector()
         self._links: list[Link] = []
-        self._runs: list[_Run] = []
+        self._runs: list[Run] = []
+        self._pace = Pace()
         self._asked: deque[Job] = deque()
         self._cold: set[str] = set()  # backends that broke a warm process; workers import them themselves
         self._numbers = iter(range(1, 1 << 62))
@@ -119,16 +84,18 @@ class Engine:
         self._stillborn = 0
         self._ticked = 0.0
         self._oom_kills = processes.oom_kills()
-        self._directory: Path | None = None
+        self._directory: SessionDirectory | None = None
         self._was_subreaper = False
 
     # ------------------------------------------------------------------------------------------------ life and death
     def __enter__(self) -> Self:
         self._was_subreaper = processes.set_subreaper(True)
-        self._directory = Path(tempfile.mkdtemp(prefix=f"inplace-fuzz-{os.getpid()}-"))
+        self._directory = SessionDirectory()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -147,7 +114,7 @@ class Engine:
                 link.destroy(max(0.05, deadline - time.monotonic()))
             self._links.clear()
             self._selector.close()
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory.remove()
             self._directory = None
             processes.set_subreaper(self._was_subreaper)
 
@@ -165,16 +132,17 @@ class Engine:
     def events(self, tasks: Iterable[Task | None], *, confirm: bool = True) -> Iterator[Result | Done]:
         """What `run` yields, and a Done after the last Result of each task."""
         self._check_open()
-        run = _Run(iter(tasks), confirm)
+        run = Run(iter(tasks), confirm, self._pace)
         self._runs.append(run)
         try:
             while True:
                 self._advance(run)
                 while run.events:
                     yield run.events.popleft()
-                if run.exhausted and not run.open and not run.events:
+                if run.finished and not run.events:
                     return
         finally:
+            run.closed = True
             self._runs.remove(run)
             self._cancel(run)
 
@@ -184,21 +152,27 @@ class Engine:
         Raises ProgramError when the program file is at fault, OperationFailed for anything else.
         """
         self._check_open()
-        limits = Limits(seconds or max(self.limits.seconds, 120.0), self.limits.memory_bytes, self.limits.output_bytes)
-        job = Job(next(self._numbers), [], limits, {"op": op, "payload": payload}, _no_verdict, owner=None)
+        limits = replace(self.limits, seconds=seconds or max(self.limits.seconds, 120.0))
+        answers: list[dict[str, Any]] = []
+
+        def hear(message: dict[str, Any]) -> None:
+            if "end" not in message:
+                answers.append(message)
+
+        job = Job(next(self._numbers), [], limits, {"op": op, "payload": payload}, hear)
         self._asked.append(job)
         try:
-            while job.answer is None:
+            while not answers:
                 self._advance(None)
         except BaseException:
             if job in self._asked:
                 self._asked.remove(job)
             job.stop("cancelled")
             raise
-        if "result" in job.answer:
-            result: dict[str, Any] = job.answer["result"]
+        if "result" in answers[0]:
+            result: dict[str, Any] = answers[0]["result"]
             return result
-        kind, message = job.answer["failed"]
+        kind, message = answers[0]["failed"]
         if kind == "ProgramError":
             raise ProgramError(message)
         raise OperationFailed(kind, message)
@@ -208,11 +182,11 @@ class Engine:
         if self._directory is None:
             raise EngineError("this engine is closed; use `with Engine() as engine:`")
 
-    def _advance(self, run: _Run | None) -> None:
+    def _advance(self, run: Run | None) -> None:
         """Hands out what can be handed out, then waits for news, briefly."""
         self._staff()
         waits = self._dispatch(run)
-        if run is not None and (run.events or (run.exhausted and not run.open)):
+        if run is not None and (run.events or run.finished):
             return
         for key, _ in self._selector.select(0.0 if waits else _TICK):
             key.data()
@@ -226,78 +200,32 @@ class Engine:
         while len(self._links) < self._workers:
             assert self._directory is not None
             name = f"{next(self._numbers)}"
-            link = Link(self.python, self._directory / name, f"{self._session}.{name}", self.environment)
+            link = Link(self.python, self._directory.path / name, f"{self._session}.{name}", self.environment)
             self._links.append(link)
             self._selector.register(link.control, selectors.EVENT_READ, lambda link=link: self._hear(link))
 
-    def _dispatch(self, run: _Run | None) -> bool:
-        """Gives work to idle processes. True when a source has more to give at once, so that waiting would waste time."""
+    def _dispatch(self, run: Run | None) -> bool:
+        """Gives work to idle processes. True when a source has more to give at once, so that no time is to be lost."""
         idle = [link for link in self._links if link.state == "idle"]
         while idle and self._asked:
             job = self._asked.popleft()
             self._hand(idle.pop(), job, job.request["payload"].get("backends", ()))
         if run is not None:
-            self._fill(run, ahead=self._batch * self._workers * 2)
+            run.fill(queued=self._batch, ahead=self._batch * self._workers * 2)
         for candidate in reversed(self._runs):
-            while idle and candidate.queue and self._worth_it(candidate):
-                items = self._take_batch(candidate, len(idle))
-                job = self._judging(candidate, items)
-                self._hand(idle.pop(), job, sorted({t.backend for i in items for t in i.targets}))
+            while idle and candidate.worth_a_fork():
+                items = candidate.take_batch(self._batch, len(idle))
+                job = Job(
+                    next(self._numbers), items, self.limits, judging_request(items, SLICE), _nobody, owner=candidate
+                )
+                job.on_message = partial(candidate.take, job)
+                self._hand(idle.pop(), job, {t.backend for i in items for t in i.targets})
         return bool(idle) and run is not None and not run.exhausted and not run.dry_since
-
-    def _fill(self, run: _Run, ahead: int) -> None:
-        while not run.exhausted and len(run.queue) < self._batch and run.open < ahead:
-            try:
-                task = next(run.source)
-            except StopIteration:
-                run.exhausted = True
-                return
-            if task is None:
-                run.dry_since = run.dry_since or time.monotonic()
-                return
-            run.dry_since = 0.0
-            entry = Entry.of(task)
-            if not entry.owed:
-                run.events.append(Done(task))
-                continue
-            run.open += 1
-            run.queue.append(Item(entry, list(entry.owed)))
-
-    def _worth_it(self, run: _Run) -> bool:
-        """A fork costs as much as a few cheap programs, so a trickle is gathered for a moment."""
-        return not run.dry_since or len(run.queue) >= _FEW or time.monotonic() - run.dry_since > _DRY
-
-    def _take_batch(self, run: _Run, idle: int) -> list[Item]:
-        if run.queue[0].first is not None:
-            return [run.queue.popleft()]
-        size = min(self._batch, -(-len(run.queue) // idle))
-        items = [run.queue.popleft()]
-        while len(items) < size and run.queue and run.queue[0].first is None:
-            items.append(run.queue.popleft())
-        return items
-
-    def _judging(self, run: _Run, items: list[Item]) -> Job:
-        def on_verdict(item: Item, target: Target, verdict: Verdict, seconds: float) -> None:
-            if item.first is not None and run.confirm and item.first.kind is not Kind.INVALID:
-                verdict = flaky(item.first, verdict)
-            self._settle(run, item.entry, target, verdict, seconds)
-
-        return Job(next(self._numbers), items, self.limits, judging_request(items, _SLICE), on_verdict, owner=run)
-
-    def _settle(self, run: _Run, entry: Entry, target: Target, verdict: Verdict, seconds: float) -> None:
-        """The one place where a target gets its verdict; a second one for it is nobody's."""
-        if target not in entry.owed:
-            return
-        entry.owed.remove(target)
-        run.events.append(Result(entry.task, target, verdict, seconds))
-        if not entry.owed:
-            run.open -= 1
-            run.events.append(Done(entry.task))
 
     def _hand(self, link: Link, job: Job, backends: Iterable[str]) -> None:
         wanted = {b for b in (*backends, *self.extra_backends) if b != "eager"}
         try:
-            link.hand(job, sorted(wanted - self._cold - link.warm))
+            link.hand(job, warm=sorted(wanted - self._cold - link.warm))
         except OSError:
             self._lose(link)
             self._requeue_unstarted(job)
@@ -349,51 +277,31 @@ class Engine:
             self._retire(link)
 
     def _bury(self, link: Link, job: Job, ending: Ending) -> None:
-        """Blames a death on the target that the worker was in, and queues the rest again."""
+        """Says what a worker's death was, to the run or the asker that it worked for."""
         killed = processes.oom_kills()
         by_kernel, self._oom_kills = killed > self._oom_kills, killed
         place = job.place()
-        stage = place.stage if place else ""
         limits = job.limits
         verdict = verdict_of(
-            ending, stage, seconds=limits.seconds, memory_bytes=limits.memory_bytes, kernel_killed=by_kernel
+            ending,
+            place.stage if place else "",
+            seconds=limits.seconds,
+            memory_bytes=limits.memory_bytes,
+            kernel_killed=by_kernel,
         )
         run = job.owner
-        if not isinstance(run, _Run):
-            job.answer = job.answer or {"failed": [str(verdict), verdict.message]}
-            return
-        if place is None:
-            self._requeue(job)
+        if not isinstance(run, Run):
+            job.on_message({"failed": [str(verdict), verdict.message]})
+        elif place is None:
+            run.requeue(job.left())
             self._doubt(link, ending)
-            return
-        self._stillborn = 0
-        item = job.items[place.program]
-        owed = [t for t in item.targets if t in item.entry.owed]
-        if place.target == REFERENCE or place.target >= len(item.targets):
-            # Eager itself died, so nothing can be said of any target.
-            blamed = owed
-            verdict = Verdict(Kind.INVALID, signal=verdict.signal, stage=verdict.stage, message=f"eager: {verdict}: {verdict.message}")
         else:
-            # A worker that died after reporting this target and before the next began: blame what came next, if anything.
-            blamed = [t for t in [item.targets[place.target]] if t in owed] or owed[:1]
-        rest = [i for i in job.left() if i.entry is not item.entry]
-        others = [t for t in owed if t not in blamed]
-        if others:
-            rest.insert(0, Item(item.entry, others, item.first))
-        # A death of eager that turns into one of a target is a new death, and confirmed as one.
-        unconfirmed = item.first is None or (item.first.kind is Kind.INVALID and verdict.kind is not Kind.INVALID)
-        if blamed and run.confirm and unconfirmed:
-            rest.insert(0, Item(item.entry, blamed, verdict))
-        else:
-            for target in blamed:
-                self._settle(run, item.entry, target, verdict, max(0.0, time.monotonic() - place.since))
-        if run in self._runs:
-            run.queue.extendleft(reversed(rest))
+            self._stillborn = 0
+            run.bury(job, place, verdict)
 
     def _requeue(self, job: Job) -> None:
-        run = job.owner
-        if isinstance(run, _Run) and run in self._runs:
-            run.queue.extendleft(reversed(job.left()))
+        if isinstance(job.owner, Run):
+            job.owner.requeue(job.left())
 
     def _requeue_unstarted(self, job: Job) -> None:
         job.close()
@@ -403,11 +311,11 @@ class Engine:
             self._requeue(job)
 
     def _doubt(self, link: Link, ending: Ending) -> None:
-        """A worker died outside every program: the warm process may be at fault, or the limits too tight to start in."""
+        """A worker died outside every program: the warm process may be at fault, or the limits too tight."""
         self._stillborn += 1
         if self._stillborn > 2 * self._workers + 1:
             said = ending.tail.strip()[-500:] or f"signal {ending.signal}, exit status {ending.exit_code}"
-            raise EngineError(f"workers die before they begin ({said}); raise Limits(memory_bytes=...) or run with another python")
+            raise EngineError(f"workers die before they begin ({said}); raise Limits(memory_bytes=...)")
         if link.state == "idle":
             self._retire(link)
 
@@ -425,12 +333,12 @@ class Engine:
             return
         self._forget(link)
         self._links.remove(link)
-        status = link.destroy()
+        said = (link.log().splitlines() or ["it said nothing"])[-1]
+        link.destroy()
         if starting:
             self._failed_starts += 1
             if self._failed_starts > self._workers:
-                said = link.log().splitlines() or [f"exit status {status}"]
-                raise EngineError(f"{self.python} cannot start a worker ({said[-1]}); install torch and inplace-fuzz for it")
+                raise EngineError(f"{self.python} cannot start a worker ({said}); install torch for it")
         if job is None:
             return
         if link.warming:
@@ -462,10 +370,10 @@ class Engine:
         for link in list(self._links):
             job = link.job
             if job is None or not job.started:
-                if link.state != "idle" and now - link.since > _START_SECONDS:
+                if link.state != "idle" and now - link.since > START_SECONDS:
                     self._lose(link)
             elif job.stopped:
-                if now - job.stopped > _GRACE:
+                if now - job.stopped > GRACE_SECONDS:
                     self._lose(link)
             elif job.reason:
                 self._stop(job)
@@ -488,7 +396,7 @@ class Engine:
             if link.job is job:
                 link.kill_worker()
 
-    def _cancel(self, run: _Run) -> None:
+    def _cancel(self, run: Run) -> None:
         """Ends what a closed `run` still has at work."""
         for link in self._links:
             if link.job is not None and link.job.owner is run:
@@ -497,5 +405,5 @@ class Engine:
                     self._stop(link.job)
 
 
-def _no_verdict(item: Item, target: Target, verdict: Verdict, seconds: float) -> None:
-    raise AssertionError("an operation gives no verdicts")
+def _nobody(message: dict[str, Any]) -> None:
+    raise AssertionError(f"a message before anyone listens: {message}")

@@ -109,3 +109,18 @@ def read_place(fd: int) -> Place | None:
         return Place(program - 1, target, stage[:length].decode(), since)
     except UnicodeDecodeError:
         return None
+
+
+_STATEMENT_AT = 256
+_STATEMENT_BYTES = PAGE_BYTES - _STATEMENT_AT - 4
+
+
+def write_statement(page: mmap, text: str) -> None:
+    """What a drawer is about to run; it stays readable when running it is the drawer's end."""
+    data = text.encode(errors="replace")[:_STATEMENT_BYTES]
+    page[_STATEMENT_AT : _STATEMENT_AT + 4 + len(data)] = len(data).to_bytes(4, "little") + data
+
+
+def read_statement(fd: int) -> str:
+    data = os.pread(fd, PAGE_BYTES - _STATEMENT_AT, _STATEMENT_AT)
+    return data[4 : 4 + int.from_bytes(data[:4], "little")].decode(errors="replace")

@@ -23,7 +23,7 @@ _TAIL = 4096
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one worker may use. `seconds` is for one program on one target, `memory_bytes` beyond the warm process's own."""
+    """What one worker may use: `seconds` for one program on one target, `memory_bytes` on top of the warm process's."""
 
     seconds: float = 60.0
     memory_bytes: int = 4 << 30
@@ -77,15 +77,14 @@ class Job:
     items: list[Item]
     limits: Limits
     request: dict[str, Any]
-    on_verdict: Callable[[Item, Target, Verdict, float], None]
-    owner: object
+    on_message: Callable[[dict[str, Any]], None]
+    owner: object = None
     pid: int = 0
     started: float = 0.0
     stopped: float = 0.0  # when the order to kill it was given
     reason: str = ""
     detail: str = ""
     ended_well: bool = False
-    answer: dict[str, Any] | None = None
     finished: set[int] = field(default_factory=set)
     report: int = -1
     output: int = -1
@@ -164,23 +163,21 @@ class Job:
         place = frames.read_place(self._page)
         return place if place and place.program < max(len(self.items), 1) else None
 
+    def statement(self) -> str:
+        """The statement that a drawer last announced."""
+        return frames.read_statement(self._page)
+
     def overdue(self, now: float) -> bool:
         place = self.place()
         since = max(self.started, place.since) if place else self.started
         return bool(self.started) and now - since > self.limits.seconds
 
     def _take(self, message: dict[str, Any]) -> None:
-        if "at" in message:
-            number, target = message["at"]
-            item = self.items[number]
-            self._printed = 0
-            self.on_verdict(item, item.targets[target], Verdict.from_json(message["verdict"]), message["seconds"])
-        elif "done" in message:
+        self._printed = 0
+        if "done" in message:
             self.finished.add(message["done"])
-        elif "end" in message:
-            self.ended_well = True
-        else:
-            self.answer = message
+        self.ended_well = self.ended_well or "end" in message
+        self.on_message(message)
 
     def left(self) -> list[Item]:
         """What still has to be judged of this job, in order."""
@@ -193,10 +190,9 @@ class Job:
 
 
 def judging_request(items: Sequence[Item], slice_seconds: float) -> dict[str, Any]:
-    return {
-        "tasks": [
-            {"program": i.entry.task.program.to_json(), "targets": [[t.backend, str(t.lane)] for t in i.targets]} for i in items
-        ],
-        "slice": slice_seconds,
-    }
-
+    """What a worker needs to know of these items."""
+    tasks = [
+        {"program": item.entry.task.program.to_json(), "targets": [[t.backend, str(t.lane)] for t in item.targets]}
+        for item in items
+    ]
+    return {"tasks": tasks, "slice": slice_seconds}

@@ -7,6 +7,7 @@ everything that carries its session's marker.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from inplace_fuzz.execute import processes
 from inplace_fuzz.execute.environment import worker_environment
 from inplace_fuzz.execute.job import Job
 
+START_SECONDS = 180.0  # a cold `import torch` from a slow disk, or a compiler's first import
+GRACE_SECONDS = 2.0  # between the order to kill a worker and giving up on its warm process
 _PACKET = 1 << 16
 
 
@@ -46,8 +49,9 @@ class Link:
         home.mkdir(mode=0o700)
         try:
             with self._log.open("wb") as log:
-                self.process = subprocess.Popen(
-                    [python, "-P", "-m", "inplace_fuzz.execute.zygote", str(theirs.fileno()), str(directory), str(os.getpid())],
+                command = [python, "-P", "-m", "inplace_fuzz.execute.zygote"]
+                self.process = subprocess.Popen(  # noqa: S603 - our own module, in the interpreter that was asked for
+                    [*command, str(theirs.fileno()), str(directory), str(os.getpid())],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -69,11 +73,11 @@ class Link:
         except OSError:
             return ""
 
-    def hand(self, job: Job, warm: list[str]) -> None:
-        """Gives an idle process a job; OSError when it is dead."""
+    def hand(self, job: Job, *, warm: Sequence[str] = (), modules: Sequence[str] = ()) -> None:
+        """Gives an idle process a job, and what to import before it forks; OSError when it is dead."""
         fds = job.open()
         try:
-            message = {"fork": job.number, "warm": warm, "limits": asdict(job.limits)}
+            message = {"fork": job.number, "warm": list(warm), "modules": list(modules), "limits": asdict(job.limits)}
             socket.send_fds(self.control, [json.dumps(message).encode()], fds)
         finally:
             for fd in fds:
@@ -115,11 +119,9 @@ class Link:
         self.state = "dead"
         self.control.close()
         if patience > 0:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(patience)
-            except subprocess.TimeoutExpired:
-                pass
-        below = processes.descendants(self.process.pid) if self.process.poll() is None else []
+        below: list[int] = []
         if self.process.poll() is None:
             # Stopped first, so that it starts nothing while those below it are counted.
             processes.kill(self.process.pid, signal.SIGSTOP)

@@ -1,14 +1,15 @@
-"""Linux process facts that the supervisor and its workers share. Standard library only: it runs in foreign environments.
+"""What supervisor and workers need to know of Linux processes. Standard library only: it runs in foreign environments.
 
 What makes clean-up safe: a worker's children cannot leave it. Every warm process is a *child subreaper*, so whatever a
 program starts, however often it forks and calls `setsid`, has the warm process as its parent once its own parents are
-gone; `wait` saying "no children" is then proof that nothing is left. The supervisor is a subreaper as well, for the case
-that the warm process itself is killed, and recognises strays by the marker that each process of a session carries in its
-environment.
+gone; `wait` saying "no children" is then proof that nothing is left. The supervisor is a subreaper as well, for the
+case that the warm process itself is killed, and recognises strays by the marker that each process of a session carries
+in its environment.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -107,11 +108,9 @@ def kill(pid: int, number: int = signal.SIGKILL) -> None:
 
 
 def kill_group(pid: int) -> None:
-    """Kills a process and the group that it leads. The caller has not reaped it yet, so the number is still its own."""
-    try:
+    """Kills a process and the group that it leads. The caller has not reaped it, so the number is still its own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     kill(pid)
 
 

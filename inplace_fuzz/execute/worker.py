@@ -1,12 +1,12 @@
 """The worker: a fork of the warm process that judges one batch, reports as it goes, and exits.
 
-What keeps a program's damage here: it is its own session and its own copy of memory, with limits on address space, file
-size and core dumps, in a directory of its own that its parent removes, with nothing open but `/dev/null`, a pipe for its
-output and the report pipe. It dies with its parent. Before each stage it writes into the shared page where it is, so
-that whatever ends it is blamed on the right program, target and stage.
+What keeps a program's damage here: it is a session of its own and has its own copy of memory, with limits on address
+space, file size and core dumps, in a directory of its own that its parent removes, with nothing open but `/dev/null`, a
+pipe for its output and the report pipe. It dies with its parent. Before each stage it writes into the shared page where
+it is, so that whatever ends it is blamed on the right program, target and stage.
 
-One batch, one fork, but not for ever: after `slice` seconds it hands back what is left, so that a batch of slow programs
-is shared out again, and a backend may ask for few programs per fork (`per_fork`).
+One batch, one fork, but not for ever: after `slice` seconds it hands back what is left, so that a batch of slow
+programs is shared out again, and a backend may ask for few programs per fork (`per_fork`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import Kind, Lane, Verdict
 from inplace_fuzz.execute import frames, processes
 from inplace_fuzz.execute.deaths import without_memory
+from inplace_fuzz.execute.drawer import draw
 
 EAGER = ("eager", "direct")
 Key = tuple[str, str]
 FAILED_TO_START = 3
+NO_VERDICT = "the judge gave no verdict; report this as a bug of inplace-fuzz"
 
 
 def run(parent: int, fds: tuple[int, int, int], directory: str, limits: dict[str, int]) -> NoReturn:
@@ -104,6 +106,9 @@ class _Worker:
     def work(self, job: dict[str, Any]) -> None:
         if "op" in job:
             self._operate(job["op"], job["payload"])
+        elif "draw" in job:
+            if not draw(job["draw"], self._send, self._page):
+                return
         else:
             self._judge_all(job)
         self._send({"end": True})
@@ -123,7 +128,7 @@ class _Worker:
             targets = [(backend, lane) for backend, lane in item["targets"]]
             self._place(number, 0, "import")
             per_fork = self._judge(number, Program.from_json(item["program"]), targets)
-            self._send({"done": number})
+            self._send({"done": number, "per_fork": per_fork})
             if number + 1 >= per_fork or time.monotonic() - started > job["slice"]:
                 return
 
@@ -152,7 +157,8 @@ class _Worker:
             waiting.remove(key)
             now = time.monotonic()
             verdict = _blame_for_strays(without_memory(verdict))
-            self._send({"at": [number, keys.index(key)], "verdict": verdict.to_json(), "seconds": round(now - began, 6)})
+            at = [number, keys.index(key)]
+            self._send({"at": at, "verdict": verdict.to_json(), "seconds": round(now - began, 6)})
             began = now
 
         self._since = time.monotonic()
@@ -168,7 +174,7 @@ class _Worker:
                 _blame_for_raising(error, asked.get(here, here), waiting, emit)
             if len(waiting) == before:
                 for key in list(waiting):
-                    emit(key, Verdict(Kind.ERROR, stage="run", message="the judge gave no verdict; report this as a bug of inplace-fuzz"))
+                    emit(key, Verdict(Kind.ERROR, stage="run", message=NO_VERDICT))
         return per_fork
 
     def _load(
@@ -195,7 +201,9 @@ class _Worker:
         frames.write_place(self._page, frames.Place(program, target, stage, self._since))
 
 
-def _blame_for_raising(error: BaseException, here: Key, waiting: Sequence[Key], emit: Callable[[Key, Verdict], None]) -> None:
+def _blame_for_raising(
+    error: BaseException, here: Key, waiting: Sequence[Key], emit: Callable[[Key, Verdict], None]
+) -> None:
     """`evaluate` lets nothing out that is an Exception of the program's; SystemExit and its like do come out."""
     if here in waiting and here != EAGER:
         emit(here, Verdict(Kind.ERROR, stage="run", message=first_line(error)))

@@ -4,19 +4,21 @@ What makes forking safe: this process stays single-threaded (every thread pool i
 program itself, and forks with its heap frozen, so that workers share its pages. A worker therefore always starts from
 the same clean state, and costs milliseconds instead of the seconds that `import torch` takes.
 
-It is run as `python -m inplace_fuzz.execute.zygote FD DIRECTORY PARENT`, in the interpreter of whichever environment the
-backends live in, and obeys one-packet JSON messages on the socket FD:
+It is run as `python -m inplace_fuzz.execute.zygote FD DIRECTORY PARENT`, in the interpreter of whichever environment
+the backends live in, and obeys one-packet JSON messages on the socket FD:
 
-    {"fork": job, "warm": [backend...], "limits": {...}} + 3 descriptors   ->  {"warming": name}*, {"forked": job, "pid": n},
-                                                                               {"exited": job, "exit": n, "signal": n, ...}
-    {"kill": job}                                                          ->  the same {"exited": ...}, soon
+    {"fork": job, "warm": [backend...], "modules": [name...], "limits": {...}} with three descriptors
+        ->  {"warming": name} for each import, {"forked": job, "pid": n}, {"exited": job, "exit": n, "signal": n, ...}
+    {"kill": job}
+        ->  the same {"exited": ...}, soon
 
-The end of that socket is the end of the supervisor: the worker is killed, the directory removed, and so is this process.
+The end of that socket is the end of the supervisor: the worker is killed, the directory removed, and this process ends.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import select
@@ -24,10 +26,13 @@ import shutil
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from inplace_fuzz.execute import processes, worker
+from inplace_fuzz.execute.directory import remove_if_last
 
 _PACKET = 1 << 16
 
@@ -62,6 +67,8 @@ class Zygote:
             processes.reap_all()
         finally:
             shutil.rmtree(self._directory, ignore_errors=True)
+            Path(f"{self._directory}.log").unlink(missing_ok=True)
+            remove_if_last(Path(self._directory).parent)
 
     def _tell(self, message: dict[str, Any]) -> None:
         try:
@@ -82,13 +89,15 @@ class Zygote:
         message: dict[str, Any] = json.loads(data)
         return message, fds
 
-    def _look_for_supervisor(self, number: int, frame: FrameType | None) -> None:
+    def _look_for_supervisor(self, _number: int, _frame: FrameType | None) -> None:
         if os.getppid() != self._supervisor:
             raise _SupervisorGone
 
     def _fork(self, message: dict[str, Any], fds: list[int]) -> None:
         for name in message["warm"]:
-            self._warm_backend(name)
+            self._once(name, _warm_backend)
+        for name in message["modules"]:
+            self._once(name, importlib.import_module)
         directory = f"{self._directory}/job"
         os.mkdir(directory, 0o700)
         mine = os.getpid()
@@ -123,7 +132,7 @@ class Zygote:
         gone = os.pidfd_open(pid)
         try:
             while True:
-                ready = select.select([gone, self._control], [], [], 5.0)[0]
+                ready = select.select([gone, self._control.fileno()], (), (), 5.0)[0]
                 if gone in ready:
                     return
                 if ready:
@@ -135,18 +144,14 @@ class Zygote:
         finally:
             os.close(gone)
 
-    def _warm_backend(self, name: str) -> None:
-        """Imports a backend's compiler here, once, so that no worker has to. What fails will fail again in the worker."""
+    def _once(self, name: str, warm: Callable[[str], object]) -> None:
+        """Imports something here, once, so that no worker has to. What fails will fail again in the worker."""
         if name in self._warm:
             return
         self._tell({"warming": name})
         self._warm.add(name)
         try:
-            from inplace_fuzz.backends import load
-
-            warm = getattr(load(name), "warm", None)
-            if warm is not None:
-                warm()
+            warm(name)
         except Exception as error:  # noqa: BLE001 - the worker meets it again, and reports it where it belongs
             print(f"warming {name}: {worker.first_line(error)}", file=sys.stderr)  # noqa: T201 - the session's log
         self._freeze()
@@ -158,20 +163,41 @@ class Zygote:
         gc.freeze()
 
 
+def _warm_backend(name: str) -> None:
+    from inplace_fuzz.backends import load
+
+    warm = getattr(load(name), "warm", None)
+    if warm is not None:
+        warm()
+
+
+_FIRST = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        x[0] = 1
+        return x + 1
+"""
+
+
 def _warm_torch() -> None:
     """Imports torch and everything that judging needs, and uses it once: first uses are what costs in a fork."""
     import torch
 
     torch.set_num_threads(1)
-    import inplace_fuzz.backends
-    import inplace_fuzz.execute.operations
+    for module in ("inplace_fuzz.backends", "inplace_fuzz.execute.operations"):
+        importlib.import_module(module)
     from inplace_fuzz.core.program import Program
     from inplace_fuzz.core.spec import TensorSpec
     from inplace_fuzz.execute.evaluate import evaluate
 
-    source = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n        x[0] = 1\n        return x + 1\n"
-    program = Program(source, ((TensorSpec((2,), "float32", (1.0, 2.0)),),))
-    evaluate(program, [], enter=lambda key, stage: None, emit=lambda key, verdict: None)
+    program = Program(_FIRST, ((TensorSpec((2,), "float32", (1.0, 2.0)),),))
+    evaluate(program, [], enter=_ignore, emit=_ignore)
+
+
+def _ignore(key: tuple[str, str], news: object) -> None:
+    """Nobody waits for what the warm-up finds."""
 
 
 def main() -> None:

@@ -1,0 +1,54 @@
+"""The temporary directory of one session, which goes away however the session ends.
+
+Its `lock` file is held by the process that made it. The lock ends with that process, even by SIGKILL, so a directory
+whose lock can be taken is nobody's, and the next session removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+PREFIX = "inplace-fuzz-"
+
+
+class SessionDirectory:
+    def __init__(self) -> None:
+        remove_abandoned()
+        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def remove_abandoned() -> None:
+    """Removes this user's session directories whose sessions were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            if path.is_symlink() or path.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(path / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(lock)
+
+
+def remove_if_last(directory: Path) -> None:
+    """For a warm process that outlives its session: removes the session's directory when nothing else is in it."""
+    try:
+        if set(os.listdir(directory)) <= {"lock"}:
+            shutil.rmtree(directory, ignore_errors=True)
+    except OSError:
+        return

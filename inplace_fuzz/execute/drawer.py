@@ -1,0 +1,40 @@
+"""The worker's end of drawing: runs a generator for one stretch and sends what it gives.
+
+`generator` is `module:function`, called as `function(seed, count, emit)`, and emits Programs: the same for the same
+seed. It may also take `mix`, a name, and `announce`, to be called with the text of each statement before it is run, so
+that a crash of eager can be told with the statement that did it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from mmap import mmap
+from typing import Any
+
+from inplace_fuzz.core.program import Program
+from inplace_fuzz.execute import frames
+
+
+def draw(request: dict[str, Any], send: Callable[[dict[str, Any]], None], page: mmap) -> bool:
+    """Sends each program as it is drawn. False, after sending `failed`, when the generator raises."""
+
+    def emit(program: Program) -> None:
+        send({"program": program.to_json()})
+
+    def announce(statement: str) -> None:
+        frames.write_statement(page, statement)
+
+    module, _, name = request["generator"].partition(":")
+    try:
+        function = getattr(importlib.import_module(module), name)
+        takes = inspect.signature(function).parameters
+        options: dict[str, Any] = {"announce": announce} if "announce" in takes else {}
+        if request["mix"] is not None:
+            options["mix"] = request["mix"]
+        function(request["seed"], request["count"], emit, **options)
+    except Exception as error:  # noqa: BLE001 - a generator that raises is told to whoever draws, and drawing goes on
+        send({"failed": [type(error).__name__, str(error)]})
+        return False
+    return True
