@@ -39,7 +39,7 @@ def build(
     count = choices.between(min_statements, max_statements)
     state = State(mix.draw(choices), choices, rounding=rounding, script_only=script_only)
     root, inputs = draw_inputs(state)
-    if state.on("buffer"):
+    if state.gate("buffer"):
         add_buffer(state, root)
     for k in range(count):
         state.choices = Choices(data, HEADER + RECORD * k, RECORD)

@@ -1,4 +1,8 @@
-"""Every feature that a program may use, with its weight among the alternatives of its group."""
+"""Every feature that a program may use, with its weight.
+
+A feature that is one of several alternatives is drawn in proportion to its weight. One that is a switch (those listed
+under "percentages" below) is used in that share of the places where it applies, in programs that have it on.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,7 @@ STATEMENTS = _group("""
     parts               2  v, w = x.chunk(2)
     make                4  t = torch.zeros([3])
     alias               1  a = x
+    template            6  several statements known to break compilers
     snapshot            3  t = x.clone()
     read                5  r = x + y
 """)
@@ -52,14 +57,10 @@ INPUTS = _group("""
     u8                  1  x: uint8
     i8                  1  x: int8
     bool                1  x: bool
-    mixed_dtypes        1  y of another dtype than x
     plain_input        12  x contiguous
     transposed_input    2  x with its strides turned round
     strided_input       2  x in every second element of its storage
     offset_input        1  x from the third element of its storage
-    shared_storage      0  two inputs that look into one storage
-    index_input         1  forward(self, x, i)
-    mask_input          1  forward(self, x, m)
 """)
 INDICES = _group("""
     full_slice          8  x[:, 1]
@@ -72,24 +73,14 @@ INDICES = _group("""
     past_end            1  x[1:9]
     clamped_slice       1  x[-9:2]
     empty_slice         1  x[1:1]
-    ellipsis            1  x[..., 0]
-    none_index          1  x[:, None]
-    empty_tuple         1  x[()]
     chain               1  x[1:][0]
-    index               1  x[[0, 2]]
     index_list          4  x[[0, 2]]
     index_tensor        5  x[torch.tensor([0, 2])]
     index_2d            3  x[torch.tensor([[0, 1], [1, 0]])]
     index_0d            1  x[torch.tensor(1)]
+    index_by_input      8  x[i]
     index_arange        2  x[torch.arange(2)]
     index_computed      5  x[i.flip(0)]
-    index_several       1  x[i, j]
-    index_apart         1  x[i, :, j]
-    duplicate_index     1  x[[0, 0]] += 1
-    negative_index      1  x[[0, -1]]
-    mask                1  x[x > 2]
-    mask_literal        1  x[torch.tensor([True, False])]
-    mask_partial        1  x[x[:, 0] > 2]
 """)
 SOURCES = _group("""
     source_number       6  x[0] = 7
@@ -112,9 +103,6 @@ WRITES = _group("""
     augmented_add       8  x[0] += y
     augmented_mul       4  x[0] *= 2
     augmented_sub       4  x[0] -= y
-    augmented_or        2  x[0] |= y
-    augmented_and       1  x[0] &= y
-    augmented_xor       1  x[0] ^= y
     add_               10  x.add_(y)
     copy_              10  x.copy_(y)
     fill_               4  x.fill_(7)
@@ -136,7 +124,6 @@ WRITES = _group("""
     triangle_           1  x.tril_()
     fill_diagonal_      1  x.fill_diagonal_(7)
     cumsum_             1  x.cumsum_(0)
-    write_to_copy       1  x[i].add_(1)
 """)
 INDEXED = _group("""
     index_put_          8  x.index_put_((i,), y)
@@ -194,7 +181,6 @@ MADE = _group("""
     new_zeros           2  t = x.new_zeros([3])
     new_full            1  t = x.new_full([3], 7)
     eye                 1  t = torch.eye(3)
-    buffer              1  self.buf
 """)
 READS = _group("""
     sum                 4  r = x.sum(0)
@@ -218,14 +204,69 @@ RETURNS = _group("""
     return_nested       2  return x, (y, z)
     return_list         2  return [x, y]
     return_dict         2  return {"a": x, "b": y}
-    return_twice        1  return x, x
-    return_view         1  return x[0]
-    return_computed     1  return x * 1
+""")
+PERCENTAGES = _group("""
+    mixed_dtypes       20  y of another dtype than x
+    shared_storage      0  two inputs that look into one storage
+    index_input        60  forward(self, x, i)
+    mask_input         35  forward(self, x, m)
+    ellipsis           12  x[..., 0]
+    none_index         12  x[:, None]
+    empty_tuple        20  x[()]
+    duplicate_index    30  x[[0, 0]] += 1
+    negative_index     30  x[[0, -1]]
+    index              34  x[[0, 2]]
+    mask               14  x[x > 2]
+    mask_partial       40  x[x[:, 0] > 2]
+    index_several      45  x[i, j]
+    index_apart        40  x[i, :, j]
+    augmented_bits      4  x[0] |= y
+    write_to_copy       5  x[i].add_(1)
+    buffer             14  self.buf
+    return_twice       30  return x, x
+    return_view        15  return x[0]
+    return_computed    12  return x * 1
+    mask_literal       30  x[torch.tensor([True, False])]
+""")
+TEMPLATES = _group("""
+    snapshot_then_write 10  t = x.clone(); x.zero_()
+    copy_then_write      6  t = torch.zeros_like(x); t[:] = x; x.zero_()
+    part_then_write      4  t = x[0].clone(); x.zero_()
+    view_then_base       8  v = x[0]; v.fill_(7); x.add_(1)
+    index_then_base      5  x[[0]] = 7; x.add_(1)
+    self_read            8  x.add_(x.flip(0))
+    index_self_read      4  x[[0]] = 7; x.add_(x.flip(0))
+    shift                5  x[1:] = x[:-1].clone()
+    swap                 3  t = x[0].clone(); x[0] = x[1]; x[1] = t
+    computed_duplicates  5  x[torch.arange(2) // 2] += 1
+    alias_then_write     6  v = x.contiguous(); v.add_(1)
+    two_views            5  v = x[:2]; w = x[1:]; v.add_(1); w.mul_(2)
+    base_then_view       4  v = x[0]; x.add_(1); r = v + 0
+    temporary_view       6  x.t()[0] = 7
+    chained_calls        3  x.add_(1).mul_(2)
+    result_is_self       3  r = x.add_(1) + x.mul_(2)
+    mask_snapshot        3  m = x > 2; x.zero_(); x[m] = 7
+    written_mask         2  m = x > 2; m[0] = True; x.masked_fill_(m, 5)
+    written_index        2  i = torch.arange(2); i[0] = 1; x[i] = 7
+    compare_old_new      2  t = x + 0; x[0] = 7; r = torch.where(x == t, x, t)
+    size_bound           3  x[: x.size(0) - 1] = 7
+    cell                 3  c = x.view(-1)[0]; x.zero_(); r = c + 1
+    expanded_read        3  v = x[:1].expand(3, 3); x.add_(1); r = v + 0
+    metadata             3  v = x.clone(); v.unsqueeze_(0); v[0] = 7
+    rebinding            3  t = x; t = t + 1; t.add_(1)
+    dependent_rows       3  x[0] = x[1] + 1; x[1] = x[0] + 1
+    container            2  u = [x, x + 1]; u[0].add_(1)
+    dictionary           2  u = {"a": x}; u["a"].add_(1)
+    parallel_assignment  2  x[0], x[1] = x[1].clone(), x[0].clone()
+    empty_write          2  x[1:1] = 7
+    unsqueezed_write     2  v = x[None]; v[0, 0] = 7; x.add_(1)
+    foreach_self         1  torch._foreach_add_([x], [x.flip(0)])
+    leading_ones         1  x[0] = y[None]
 """)
 CONTROL = _group("""
     branch              0  if x.sum() > 3:
     loop                0  for k in range(2):
 """)
 FEATURES = (
-    *STATEMENTS, *SHAPES, *INPUTS, *INDICES, *SOURCES, *WRITES, *INDEXED, *VIEWS, *MADE, *READS, *RETURNS, *CONTROL,
+    *STATEMENTS, *SHAPES, *INPUTS, *INDICES, *SOURCES, *WRITES, *INDEXED, *VIEWS, *MADE, *READS, *RETURNS, *PERCENTAGES, *TEMPLATES, *CONTROL,
 )  # fmt: skip

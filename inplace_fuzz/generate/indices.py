@@ -67,7 +67,7 @@ def one(state: State, n: int) -> Item:
     choices = state.choices
     rows, weights = state.active.rows(ONES)
     row = rows[choices.weighted(rows, weights)]
-    if row is ONES[0]:
+    if row is ONES[0] or (n == 1 and choices.byte() & 1):
         return FULL
     both = choices.byte()
     a = (both & 15) % n if n else 0
@@ -85,20 +85,19 @@ def basic(state: State, shape: Shape) -> Link:
     kind = choices.byte()
     count = 1 + kind % rank if kind & 64 == 0 or rank == 1 else rank
     items = [one(state, n) for n in shape[:count]]
-    if kind & 128:
-        if state.on("ellipsis"):
-            items = [("...", ...), *(one(state, n) for n in shape[rank - count :])] if kind & 16 else [*items, ("...", ...)]
-        elif state.on("none_index"):
-            items.insert(kind % (len(items) + 1), ("None", None))
+    if state.gate("ellipsis"):
+        items = [("...", ...), *(one(state, n) for n in shape[rank - count :])] if kind & 16 else [*items, ("...", ...)]
+    elif state.gate("none_index"):
+        items.insert(kind % (len(items) + 1), ("None", None))
     return _link(items)
 
 
 def _of_scalar(state: State) -> Link:
     """Brackets on a 0-d tensor. TorchScript takes neither a lone `...` that is read nor `()`."""
-    if not state.script_only and state.choices.byte() & 3 == 3:
-        if state.on("ellipsis"):
+    if not state.script_only and state.choices.byte() & 7 == 7:
+        if state.gate("ellipsis"):
             return Link("[...]", (...,), script=False)
-        if state.on("empty_tuple"):
+        if state.gate("empty_tuple"):
             return Link("[()]", (), script=False)
     return Link("[None]", (None,))
 
@@ -133,9 +132,9 @@ def positions(state: State, n: int) -> list[int]:
     found = [(start + k) % n for k in range(count)]
     if choices.byte() & 1:
         found.reverse()
-    if state.on("duplicate_index") and choices.byte() & 1:
+    if state.gate("duplicate_index"):
         found.append(found[0])
-    if state.on("negative_index") and choices.byte() & 1:
+    if state.gate("negative_index"):
         found[0] -= n
     return found
 
@@ -215,7 +214,7 @@ INDEXINGS = (
     Indexing("index_2d", _table),
     Indexing("index_0d", _number),
     Indexing("index_arange", _arange),
-    Indexing("index_input", _input),
+    Indexing("index_by_input", _input),
     Indexing("index_computed", _computed),
 )
 
@@ -240,9 +239,9 @@ def advanced(state: State, shape: Shape) -> Link | None:
         return None
     at = {choices.pick(dims)} if choices.byte() & 1 else {dims[0]}
     if rank > 1 and len(dims) > 1:
-        if state.on("index_apart") and rank > 2 and choices.chance(40):
+        if rank > 2 and state.gate("index_apart"):
             at = {dims[0], dims[-1]}
-        elif state.on("index_several") and choices.chance(50):
+        elif state.gate("index_several"):
             first = choices.below(len(dims) - 1)
             at = {dims[first], dims[first + 1]}
     items: list[Item] = []
@@ -292,7 +291,7 @@ def mask(state: State, shape: Shape, text: str, top: int) -> Link | None:
                 return Link(f"[{named.text}]", (named.t,), copies=True)
             if named.role == "mask" and named.rank == 1 and len(shape) > 1 and shape[1] == named.shape[0]:
                 return Link(f"[:, {named.text}]", (slice(None), named.t), copies=True)
-    if state.on("mask_literal") and 0 < shape[0] <= 6 and choices.byte() & 1:
+    if 0 < shape[0] <= 6 and state.gate("mask_literal"):
         pattern = choices.byte() | 1
         found = [bool(pattern >> k & 1) for k in range(shape[0])]
         return Link(f"[torch.tensor({found})]", (torch.tensor(found),), copies=True)
@@ -300,7 +299,7 @@ def mask(state: State, shape: Shape, text: str, top: int) -> Link | None:
         return None
     level = choices.below(max(1, top))
     test = choices.pick((">", "<", "!=", ">=", "=="))
-    if state.on("mask_partial") and len(shape) > 1 and choices.byte() & 1:
+    if len(shape) > 1 and state.gate("mask_partial"):
         rows = f"{text}[{', '.join([':', *('0' for _ in shape[1:])])}]"
         condition = f"{rows} {test} {level}"
     else:

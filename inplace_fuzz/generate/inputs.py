@@ -123,14 +123,14 @@ def draw_inputs(state: State) -> tuple[Shape, Inputs]:
     start = 1
     for name in ("x", "y", "z")[: 1 + choices.weighted((0, 1, 2), (3, 6, 2))]:
         shape = root if name == "x" else choices.pick(_relatives(root))
-        dtype = active.pick(choices, DTYPES).name if name != "x" and state.on("mixed_dtypes") else main
+        dtype = active.pick(choices, DTYPES).name if name != "x" and state.gate("mixed_dtypes") else main
         strides, offset, size = layout(active.pick(choices, LAYOUTS).place, shape)
         start = _add_tensor(inputs, name, shape, dtype, strides, offset, size, start)
-    if state.on("shared_storage") and math.prod(root) > 1:
+    if state.gate("shared_storage") and math.prod(root) > 1:
         _share(inputs, root, main)
-    if state.on("index_input"):
+    if state.gate("index_input"):
         _add_indices(state, inputs, root)
-    if state.on("mask_input") and root and math.prod(root) > 0:
+    if state.gate("mask_input") and root and math.prod(root) > 0:
         _add_mask(state, inputs, root)
     _make(state, inputs)
     return root, inputs
@@ -181,14 +181,14 @@ def _add_indices(state: State, inputs: Inputs, root: Shape) -> None:
         numbers = [(turn + k) % n for k in range(count)]
         if choices.byte() & 1:
             numbers.reverse()
-        if state.on("duplicate_index"):
+        if state.gate("duplicate_index"):
             numbers = [*numbers, numbers[0]]
-        if state.on("negative_index") and choices.byte() & 1:
+        if state.gate("negative_index"):
             numbers[-1] -= n
         shape: Shape = (len(numbers),)
         if state.on("index_2d") and len(numbers) % 2 == 0 and choices.byte() & 1:
             shape = (2, len(numbers) // 2)
-        elif state.on("index_0d") and choices.byte() & 1:
+        elif state.on("index_0d") and choices.chance(15):
             shape, numbers = (), numbers[:1]
         turned = tuple((v + 1) % n - (n if v < 0 else 0) for v in numbers)
         inputs.add(name, "index", TensorSpec(shape, "int64", tuple(numbers)), TensorSpec(shape, "int64", turned))

@@ -87,7 +87,7 @@ def made(state: State, shape: Shape) -> Named:
 
 def _dtype(state: State) -> torch.dtype:
     """The first input's dtype, or another where the program mixes dtypes."""
-    if state.on("mixed_dtypes") and state.choices.chance(50):
+    if state.gate("mixed_dtypes"):
         return BY_NAME[state.active.pick(state.choices, DTYPES).name]
     return state.names[0].dtype
 

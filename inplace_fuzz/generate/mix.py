@@ -46,7 +46,7 @@ class Mix:
 
     def focus(self, *features: str) -> Mix:
         """The same mix, in which these features are always on and drawn much more often than their neighbours."""
-        heavy = {name: 40 * max(1, self.weights.get(name, 0)) for name in features}
+        heavy = {name: 40 * max(3, self.weights.get(name, 0)) for name in features}
         return Mix(MappingProxyType({**self.weights, **heavy}), self.always | set(features), self.swarm)
 
     def draw(self, choices: Choices) -> Active:
@@ -72,6 +72,9 @@ class Active:
 
     def on(self, feature: str) -> bool:
         return bool(self._bits & _BIT[feature]) and self._weights.get(feature, 0) > 0
+
+    def percent(self, feature: str) -> int:
+        return self._weights.get(feature, 0) if self._bits & _BIT[feature] else 0
 
     def rows(self, table: Sequence[R]) -> tuple[Sequence[R], list[int]]:
         """The rows of a table that are switched on, with their weights; the first row where none is."""

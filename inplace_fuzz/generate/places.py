@@ -75,10 +75,7 @@ def place(state: State, named: Named, *, views_only: bool = False) -> Place:
 
 def _selecting(state: State, text: str, t: torch.Tensor, named: Named) -> Link | None:
     """Brackets with index tensors or a mask, where the program draws them and they apply."""
-    kind = state.choices.byte()
     shape = tuple(t.shape)
-    if kind >= 212 and state.on("mask"):
+    if state.gate("mask"):
         return mask(state, shape, text, min(named.base.span[1], 6))
-    if kind >= 128 and state.on("index"):
-        return advanced(state, shape)
-    return None
+    return advanced(state, shape) if state.gate("index") else None

@@ -50,15 +50,15 @@ def _drawn(state: State) -> list[Named]:
     if choices.chance(60):
         unseen = [n for n in written if all(n.base is not d.base for d in drawn)] or tensors
         other = choices.pick(unseen)
-        if other not in drawn or state.on("return_twice"):
+        if other not in drawn or state.gate("return_twice"):
             drawn.append(other)
     return drawn[:4]
 
 
 def _output(state: State, named: Named) -> str:
     """A name as it is, or a view of it, or something computed from it last."""
-    if named.rank and not named.empty and state.on("return_view") and state.choices.chance(15):
+    if named.rank and not named.empty and state.gate("return_view"):
         return f"{named.text}[0]"
-    if state.on("return_computed") and named.numbers.category == "f" and state.choices.chance(12):
+    if named.numbers.category == "f" and state.gate("return_computed"):
         return f"{named.text} * 1"
     return named.text

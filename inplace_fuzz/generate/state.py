@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.generate.choices import Choices
-from inplace_fuzz.generate.exact import NUMBERS, Numbers, Span, fits, hull
+from inplace_fuzz.generate.exact import NUMBERS, Numbers, Span, hull
 from inplace_fuzz.generate.mix import Active
 
 _CODE: dict[tuple[str, str], CodeType] = {}
@@ -144,6 +144,7 @@ class State:
         if base is None:
             base = self.bases[key] = Base(text, span, role if role in ("input", "buffer") else "made")
             self._alive.append(t)
+        self.names = [n for n in self.names if n.text != text]  # a name bound again stands for its new tensor
         named = Named(text, t, u, base, role)
         named.overlapping = overlapping
         self.names.append(named)
@@ -154,13 +155,15 @@ class State:
         return [n for n in self.names if n.role not in ("index", "mask") and (not writable or n.writable)]
 
     # ------------------------------------------------------------------------------------------------------- spans
-    def admits(self, base: Base, span: Span, dtype: torch.dtype) -> bool:
-        """Whether elements of this span may be written into this dtype."""
-        return fits(span, dtype) or self.rounding
-
     def wrote(self, base: Base, span: Span) -> None:
         base.span = hull(base.span, span)
         base.written += 1
 
+    # ---------------------------------------------------------------------------------------------------- features
     def on(self, feature: str) -> bool:
         return self.active.on(feature)
+
+    def gate(self, feature: str) -> bool:
+        """Whether to use a feature here, when it is no alternative of a table: its weight is a percentage."""
+        percent = self.active.percent(feature)
+        return percent > 0 and (percent >= 100 or self.choices.chance(percent))

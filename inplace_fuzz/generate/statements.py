@@ -10,6 +10,7 @@ from inplace_fuzz.generate.inputs import Shape
 from inplace_fuzz.generate.makers import make
 from inplace_fuzz.generate.reads import alias, read, snapshot
 from inplace_fuzz.generate.state import State
+from inplace_fuzz.generate.templates import template
 from inplace_fuzz.generate.views import name_parts, name_view
 from inplace_fuzz.generate.writes import assign, augment, call_method
 
@@ -40,6 +41,7 @@ STATEMENTS = (
     Statement("make", make),
     Statement("read", lambda state, root: read(state)),
     Statement("snapshot", lambda state, root: snapshot(state)),
+    Statement("template", lambda state, root: template(state)),
     Statement("parts", _parts),
     Statement("alias", lambda state, root: alias(state)),
 )

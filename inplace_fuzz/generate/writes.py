@@ -44,9 +44,11 @@ AUGMENTED = (
     Augmented("augmented_add", "+=", add),
     Augmented("augmented_mul", "*=", mul),
     Augmented("augmented_sub", "-=", sub),
-    Augmented("augmented_or", "|=", bits, _WHOLE),
-    Augmented("augmented_and", "&=", bits, _WHOLE),
-    Augmented("augmented_xor", "^=", bits, _WHOLE),
+)
+BITS = (
+    Augmented("augmented_bits", "|=", bits, _WHOLE),
+    Augmented("augmented_bits", "&=", bits, _WHOLE),
+    Augmented("augmented_bits", "^=", bits, _WHOLE),
 )
 
 
@@ -56,8 +58,11 @@ def augment(state: State) -> bool:
     if named is None:
         return False
     where = whole(named) if state.choices.chance(35) else place(state, named)
+    table = BITS if named.numbers.category in _WHOLE and state.gate("augmented_bits") else AUGMENTED
+    if table is AUGMENTED and named.numbers.category == "b":
+        return False
     value = source(state, where.aim(), category=True)
-    for row in state.active.order(state.choices, AUGMENTED):
+    for row in state.active.order(state.choices, table):
         if applies(row.categories, where, value):
             span = row.span(named.base.span, value.span)
             if fits(span, where.dtype):
@@ -151,7 +156,7 @@ def call_method(state: State) -> bool:
     if named is None:
         return False
     if state.choices.chance(50):
-        where = place(state, named, views_only=not (state.on("write_to_copy") and state.choices.chance(8)))
+        where = place(state, named, views_only=not state.gate("write_to_copy"))
     else:
         where = whole(named)
     value: Expr | None = None
@@ -165,7 +170,7 @@ def call_method(state: State) -> bool:
             operand = value
             if not applies(row.categories, where, value) or ("addcmul" in row.text and (value.number or value.dtype != where.dtype)):
                 continue
-            if ("logical_and" in row.text or "copy_" in row.text) and value.number:
+            if value.number and ("and_" in row.text or "copy_" in row.text or row.feature == "bitwise_"):
                 operand = _tensor(value, where)
         span = row.span(named.base.span, operand.span)
         if where.dtype == torch.bool:
