@@ -23,12 +23,12 @@ from inplace_fuzz.backends import DEFAULT
 from inplace_fuzz.campaign.causes import Causes, cause_of, has_message
 from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.schedule import Group, Schedule
-from inplace_fuzz.campaign.store import Finding, Store
+from inplace_fuzz.campaign.store import Finding, Store, StoreError
 from inplace_fuzz.campaign.text import entry_comment
 from inplace_fuzz.core import Kind, Lane, Program, Verdict
 from inplace_fuzz.core.features import features
 from inplace_fuzz.execute.drawing import DrawerDied, Drawing
-from inplace_fuzz.execute.engine import Done, Engine, Limits, Result, Target
+from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, Result, Target
 from inplace_fuzz.judge.bucket import bucket
 from inplace_fuzz.shrink import rank
 
@@ -109,6 +109,7 @@ class Campaign:
         self._shrinks: Counter[str] = Counter()
         self._repeats: Counter[str] = Counter()
         self._saved = 0.0
+        self.unshrunk: list[Finding] = []
         self._at_start: set[str] = set()
 
     # ------------------------------------------------------------------------------------------------------- the run
@@ -274,10 +275,24 @@ class Campaign:
             target = self._targets[finding.backend, finding.lane]
             reduce(engine, finding, target, max_seconds=min(seconds, _SHRINK_SECONDS), progress=on_progress)
             self._settle(engine, store, finding)
+        except (EngineError, StoreError, corpus.CorpusError):
+            raise
+        except Exception as error:  # noqa: BLE001  a fault of the reducer may cost a minimal program, never a finding
+            self._unshrinkable(store, finding, error)
         finally:
             self.progress.shrunk = base + time.monotonic() - started
             self.progress.phase = "exploring"
         return True
+
+    def _unshrinkable(self, store: Store, finding: Finding, error: Exception) -> None:
+        self.listener.on_note(
+            f"our own fault: shrinking {finding.backend}/{finding.lane} {finding.verdict} raised "
+            f"{type(error).__name__}: {error}; the finding is kept as it was drawn"
+        )
+        self._shrinks[finding.bucket] += 1
+        finding.state = "unshrunk"
+        store.update(finding)
+        self.unshrunk.append(finding)
 
     def _refresh(self, finding: Finding) -> None:
         """Looks again whether a cause found since explains it."""
@@ -367,7 +382,7 @@ class Campaign:
 
     def new_findings(self) -> list[Finding]:
         """What a gate must fail on: new root causes, and findings that there was no time to shrink."""
-        return [*self.progress.found, *(f for f in self.waiting if f.state == "new")]
+        return [*self.progress.found, *self.unshrunk, *(f for f in self.waiting if f.state == "new")]
 
 
 def smallest(findings: list[Finding]) -> list[Finding]:

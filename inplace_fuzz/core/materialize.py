@@ -59,7 +59,7 @@ def describe_call(args: tuple[Any, ...]) -> tuple[Arg, ...]:
 
 
 def _count(arg: Any, users: dict[int, int]) -> None:
-    if isinstance(arg, torch.Tensor):
+    if isinstance(arg, torch.Tensor) and arg.layout is torch.strided:
         key = arg.untyped_storage().data_ptr()
         users[key] = users.get(key, 0) + 1
     elif isinstance(arg, (list, tuple)):

@@ -320,20 +320,13 @@ def _layout(spec: Any, method: str, args: list[Any]) -> TensorSpec:
     if not isinstance(spec, TensorSpec):
         raise NotLiteral
     if method == "requires_grad_" and not args:
-        return TensorSpec(spec.shape, spec.dtype, spec.values, spec.strides, spec.offset, spec.storage, True)
+        return replace(spec, requires_grad=True)
     if method == "reshape" and spec.plain:
         shape = tuple(args[0] if len(args) == 1 and isinstance(args[0], list) else args)
         if all(isinstance(s, int) for s in shape) and math.prod(shape) == spec.numel:
             return TensorSpec(shape, spec.dtype, spec.values)
     if method == "as_strided" and len(args) == 3:
         shape, strides, offset = tuple(args[0]), tuple(args[1]), args[2]
-        plain = spec.storage is None and offset == 0 and math.prod(shape) == len(spec.values)
-        return TensorSpec(
-            shape,
-            spec.dtype,
-            spec.values,
-            None if strides == contiguous_strides(shape) and (plain or spec.storage is not None) else strides,
-            offset,
-            spec.storage,
-        )
+        known = None if strides == contiguous_strides(shape) else strides
+        return replace(spec, shape=shape, strides=known, offset=offset)
     raise NotLiteral

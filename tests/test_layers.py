@@ -1,0 +1,81 @@
+"""Who may import whom: the rooms that do not know each other, and the processes that never see torch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "inplace_fuzz"
+ORDER = {
+    "core": set(),
+    "generate": {"core"},
+    "rewrite": {"core"},
+    "backends": {"core"},
+    "judge": {"core"},
+    "execute": {"core", "generate", "rewrite", "backends", "judge"},
+    "shrink": {"core", "execute"},
+    "campaign": {"core", "backends", "judge", "execute", "shrink", "corpus"},
+    "report": {"core", "backends", "judge", "execute", "shrink", "campaign", "corpus"},
+}
+
+
+def imported(path: Path) -> set[str]:
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [f"{node.module}.{a.name}" for a in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level > 1:
+            pytest.fail(f"{path}: imports of other rooms are written in full")
+        rooms |= {n.split(".")[1] for n in names if n.startswith("inplace_fuzz.")}
+    return rooms
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_imports_go_one_way(room: str) -> None:
+    for path in (PACKAGE / room).rglob("*.py"):
+        others = imported(path) - {room}
+        assert others <= ORDER[room], f"{path.relative_to(PACKAGE)} imports {sorted(others - ORDER[room])}"
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "inplace_fuzz",
+        "inplace_fuzz.core",
+        "inplace_fuzz.corpus",
+        "inplace_fuzz.judge",
+        "inplace_fuzz.backends",
+        "inplace_fuzz.shrink",
+        "inplace_fuzz.campaign.run",
+        "inplace_fuzz.execute.engine",
+        "inplace_fuzz.execute.drawing",
+        "inplace_fuzz.cli",
+        "inplace_fuzz.pytest_plugin",
+        "inplace_fuzz.report.live",
+    ],
+)
+def test_the_supervisor_never_imports_torch(module: str) -> None:
+    code = f"import {module}, sys; assert 'torch' not in sys.modules and 'tvm' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_worker_side_code_needs_the_standard_library_torch_and_its_compiler_alone() -> None:
+    allowed = set(sys.stdlib_module_names) | {"torch", "inplace_fuzz"}
+    compilers = {"tvm.py": {"tvm"}}
+    for room in ("rewrite", "backends", "judge", "core"):
+        for path in (PACKAGE / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = []
+                if isinstance(node, ast.Import):
+                    names = [a.name for a in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                    names = [node.module]
+                strangers = {n.split(".")[0] for n in names} - allowed - compilers.get(path.name, set())
+                assert not strangers, f"{path.relative_to(PACKAGE)} imports {sorted(strangers)}"
