@@ -62,7 +62,7 @@ class Engine:
         workers: int = 2,
         python: str = sys.executable,
         limits: Limits | None = None,
-        batch: int = 32,
+        batch: int = 64,
         extra_backends: tuple[str, ...] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -85,11 +85,10 @@ class Engine:
         self._ticked = 0.0
         self._oom_kills = processes.oom_kills()
         self._directory: SessionDirectory | None = None
-        self._was_subreaper = False
 
     # ------------------------------------------------------------------------------------------------ life and death
     def __enter__(self) -> Self:
-        self._was_subreaper = processes.set_subreaper(True)
+        processes.hold_subreaper()
         self._directory = SessionDirectory()
         return self
 
@@ -116,7 +115,7 @@ class Engine:
             self._selector.close()
             self._directory.remove()
             self._directory = None
-            processes.set_subreaper(self._was_subreaper)
+            processes.release_subreaper()
 
     # ----------------------------------------------------------------------------------------------------- the calls
     def run(self, tasks: Iterable[Task | None], *, confirm: bool = True) -> Iterator[Result]:
@@ -273,7 +272,7 @@ class Engine:
                 self._bury(link, job, ending)
         finally:
             self._release(job)
-        if link.state == "idle" and link.grown(1.5, 256 << 20):
+        if link.state == "idle" and link.worn():
             self._retire(link)
 
     def _bury(self, link: Link, job: Job, ending: Ending) -> None:
@@ -304,7 +303,7 @@ class Engine:
             job.owner.requeue(job.left())
 
     def _requeue_unstarted(self, job: Job) -> None:
-        job.close()
+        self._release(job)
         if job.owner is None:
             self._asked.appendleft(job)
         else:
@@ -312,12 +311,14 @@ class Engine:
 
     def _doubt(self, link: Link, ending: Ending) -> None:
         """A worker died outside every program: the warm process may be at fault, or the limits too tight."""
-        self._stillborn += 1
-        if self._stillborn > 2 * self._workers + 1:
-            said = ending.tail.strip()[-500:] or f"signal {ending.signal}, exit status {ending.exit_code}"
-            raise EngineError(f"workers die before they begin ({said}); raise Limits(memory_bytes=...)")
+        self._count_stillborn(ending.tail.strip()[-500:] or f"signal {ending.signal}, exit status {ending.exit_code}")
         if link.state == "idle":
             self._retire(link)
+
+    def _count_stillborn(self, how: str) -> None:
+        self._stillborn += 1
+        if self._stillborn > 2 * self._workers + 1:
+            raise EngineError(f"workers die before they begin ({how}); raise Limits(memory_bytes=...)")
 
     def _retire(self, link: Link) -> None:
         """Replaces an idle warm process by a fresh one."""
@@ -347,8 +348,9 @@ class Engine:
             self._release(job)
             return
         if not job.started:
-            self._release(job)
             self._requeue_unstarted(job)
+            if not link.warming:
+                self._count_stillborn("the process that starts workers died")
             return
         job.stop("parent")
         self._finish(link, job, {"exit": 0, "signal": 9, "peak": 0})
@@ -385,7 +387,7 @@ class Engine:
 
     def _weigh(self, job: Job) -> None:
         """Children of a worker have address spaces of their own, so the whole family is weighed too."""
-        used = sum(processes.resident(pid) for pid in (job.pid, *processes.descendants(job.pid)))
+        used = processes.family_resident(job.pid)
         if used > job.limits.memory_bytes + (512 << 20):
             job.stop("memory", f"{used >> 20} MiB resident")
             self._stop(job)

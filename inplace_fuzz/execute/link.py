@@ -26,6 +26,9 @@ from inplace_fuzz.execute.job import Job
 
 START_SECONDS = 180.0  # a cold `import torch` from a slow disk, or a compiler's first import
 GRACE_SECONDS = 2.0  # between the order to kill a worker and giving up on its warm process
+_GROWTH = 256 << 20
+_CACHE_BYTES = 512 << 20
+_LOOK_EVERY = 50  # jobs
 _PACKET = 1 << 16
 
 
@@ -42,6 +45,7 @@ class Link:
         self.resident = 0
         self.first_resident = 0
         self.warm: set[str] = set()
+        self._jobs = 0
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
         self._log = directory.with_suffix(".log")
@@ -106,9 +110,12 @@ class Link:
             except OSError:
                 return  # the process is gone or stuck, and `destroy` is what follows
 
-    def grown(self, factor: float, room: int) -> bool:
-        """Whether the process has grown so much since it was warm that a fresh one is better."""
-        return self.resident > self.first_resident * factor + room
+    def worn(self) -> bool:
+        """Whether a fresh process is better: this one has grown, or its compilers' caches have filled the disk."""
+        self._jobs += 1
+        if self.resident > self.first_resident * 1.5 + _GROWTH:
+            return True
+        return self._jobs % _LOOK_EVERY == 0 and _bytes_below(self.directory / "home") > _CACHE_BYTES
 
     def dismiss(self) -> None:
         """Lets the process end by itself: it kills its worker, removes its directory and exits."""
@@ -147,3 +154,12 @@ def sweep(session: str) -> None:
         if not left:
             return
         time.sleep(0.005)
+
+
+def _bytes_below(directory: Path) -> int:
+    total = 0
+    for root, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(root, name)).st_size
+    return total

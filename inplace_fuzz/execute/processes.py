@@ -29,12 +29,30 @@ def die_with_parent(number: int, parent: int) -> None:
         os._exit(0)
 
 
-def set_subreaper(on: bool) -> bool:
-    """Makes this process the parent of its orphaned descendants, or no longer. Returns what it was before."""
-    before = ctypes.c_int(0)
-    _libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+def set_subreaper(on: bool) -> None:
+    """Makes this process the parent of its orphaned descendants, or no longer."""
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
-    return bool(before.value)
+
+
+_holders = 0
+_before = ctypes.c_int(0)
+
+
+def hold_subreaper() -> None:
+    """A subreaper until as many `release_subreaper` calls; engines in one process share it."""
+    global _holders
+    if _holders == 0:
+        _libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(_before), 0, 0, 0)
+        set_subreaper(True)
+    _holders += 1
+
+
+def release_subreaper() -> None:
+    """Goes back to what this process was before the first `hold_subreaper`."""
+    global _holders
+    _holders -= 1
+    if _holders == 0:
+        set_subreaper(bool(_before.value))
 
 
 def _stat(pid: int) -> tuple[str, int, int] | None:
@@ -73,6 +91,22 @@ def descendants(root: int) -> list[int]:
         row = [pid for parent in row for pid in below.get(parent, ())]
         found += row
     return found
+
+
+def family_resident(root: int) -> int:
+    """Resident bytes of a process and everything below it, without looking at every process there is."""
+    total, row = 0, [root]
+    while row:
+        total += sum(resident(pid) for pid in row)
+        row = [child for pid in row for child in _children_listed(pid)]
+    return total
+
+
+def _children_listed(pid: int) -> list[int]:
+    try:
+        return [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:  # gone, or a kernel without this list
+        return []
 
 
 def has_children() -> bool:

@@ -48,6 +48,7 @@ class Zygote:
         self._supervisor = supervisor
         self._warm: set[str] = set()
         self._helpers: frozenset[int] = frozenset()
+        self._ending = False
 
     def serve(self) -> None:
         """Forks workers until the supervisor goes away."""
@@ -57,8 +58,8 @@ class Zygote:
         signal.signal(signal.SIGCONT, self._look_for_supervisor)
         processes.die_with_parent(signal.SIGCONT, self._supervisor)
         self._freeze()
-        self._tell({"ready": True, "resident": processes.resident(os.getpid())})
         try:
+            self._tell({"ready": True, "resident": processes.resident(os.getpid())})
             while True:
                 message, fds = self._hear()
                 if "fork" in message:
@@ -90,7 +91,8 @@ class Zygote:
         return message, fds
 
     def _look_for_supervisor(self, _number: int, _frame: FrameType | None) -> None:
-        if os.getppid() != self._supervisor:
+        if os.getppid() != self._supervisor and not self._ending:
+            self._ending = True  # once: the clean-up that follows is not to be interrupted
             raise _SupervisorGone
 
     def _fork(self, message: dict[str, Any], fds: list[int]) -> None:
