@@ -19,6 +19,7 @@ from .errors import UnsupportedMutation
 
 if TYPE_CHECKING:
     from .api import Explained, functionalize, rewrite_graph
+    from .legal import legalise
     from .legality import writing_operators
     from .rules import DEFAULT_RULES, Policy, Rules
     from .text import graph_text
@@ -27,6 +28,7 @@ _HOME = {
     "functionalize": "api",
     "Explained": "api",
     "rewrite_graph": "api",
+    "legalise": "legal",
     "writing_operators": "legality",
     "DEFAULT_RULES": "rules",
     "Policy": "rules",
@@ -42,6 +44,7 @@ __all__ = [
     "UnsupportedMutation",
     "functionalize",
     "graph_text",
+    "legalise",
     "rewrite_graph",
     "writing_operators",
 ]

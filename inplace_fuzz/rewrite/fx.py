@@ -90,6 +90,8 @@ def from_torchscript(
 def _placeholder(emitter: Emitter, name: str, example: Any) -> Known:
     node = emitter.graph.placeholder(name.partition(".")[0] or f"arg{len(list(emitter.graph.nodes))}")
     if isinstance(example, torch.Tensor):
+        size, stride = tuple(example.shape), example.stride()
+        node.meta["example_meta"] = torch.empty_strided(size, stride, dtype=example.dtype, device="meta")
         return Known(node, example)
     if isinstance(example, (list, tuple)) and any(isinstance(e, torch.Tensor) for e in example):
         import operator
