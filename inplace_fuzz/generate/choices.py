@@ -13,21 +13,25 @@ T = TypeVar("T")
 
 
 class Choices:
-    """A cursor over bytes. Past the end every choice is the first alternative."""
+    """A cursor over a record of bytes.
 
-    __slots__ = ("_at", "_data", "_end")
+    A long statement may need more choices than its record has bytes. It goes round again, mixing bytes so that zeros
+    still give zeros, and so the simplest alternatives.
+    """
 
-    def __init__(self, data: bytes, start: int = 0, length: int | None = None) -> None:
-        self._data = data
-        self._at = start
-        self._end = len(data) if length is None else min(len(data), start + length)
+    __slots__ = ("_at", "_record", "_size")
+
+    def __init__(self, record: bytes) -> None:
+        self._record = record
+        self._size = len(record)
+        self._at = 0
 
     def byte(self) -> int:
-        if self._at >= self._end:
-            return 0
-        value = self._data[self._at]
-        self._at += 1
-        return value
+        at, size = self._at, self._size
+        self._at = at + 1
+        if at < size:
+            return self._record[at]
+        return (self._record[at % size] * 181 + self._record[(at * 7 + 3) % size] * 59) & 255 if size else 0
 
     def below(self, n: int) -> int:
         """A number from 0 to n - 1. Two bytes where one would be too coarse."""
@@ -48,8 +52,8 @@ class Choices:
     def pick(self, options: Sequence[T]) -> T:
         return options[self.below(len(options))]
 
-    def weighted(self, options: Sequence[T], weights: Sequence[int]) -> int:
-        """The position of one option, drawn in proportion to the weights."""
+    def weighted(self, weights: Sequence[int]) -> int:
+        """The position of one weight, drawn in proportion to them."""
         rest = self.below(sum(weights))
         for position, weight in enumerate(weights):
             rest -= weight

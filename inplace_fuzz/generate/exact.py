@@ -68,7 +68,7 @@ def promoted(a: torch.dtype, a_rank: int, b: torch.dtype, b_rank: int) -> torch.
 
 
 def hull(a: Span, b: Span) -> Span:
-    return (a[0] if a[0] < b[0] else b[0], a[1] if a[1] > b[1] else b[1])
+    return (min(a[0], b[0]), max(a[1], b[1]))
 
 
 def add(a: Span, b: Span) -> Span:

@@ -263,10 +263,16 @@ TEMPLATES = _group("""
     foreach_self         1  torch._foreach_add_([x], [x.flip(0)])
     leading_ones         1  x[0] = y[None]
 """)
+ROUNDING = _group("""
+    rounding_call       0  x.sin_()
+    rounding_read       0  r = x.mean()
+    rounding_source     0  x[0] = y[0] / 3
+""")
 CONTROL = _group("""
     branch              0  if x.sum() > 3:
     loop                0  for k in range(2):
 """)
 FEATURES = (
-    *STATEMENTS, *SHAPES, *INPUTS, *INDICES, *SOURCES, *WRITES, *INDEXED, *VIEWS, *MADE, *READS, *RETURNS, *PERCENTAGES, *TEMPLATES, *CONTROL,
+    *STATEMENTS, *SHAPES, *INPUTS, *INDICES, *SOURCES, *WRITES, *INDEXED, *VIEWS, *MADE, *READS, *RETURNS,
+    *PERCENTAGES, *TEMPLATES, *ROUNDING, *CONTROL,
 )  # fmt: skip

@@ -4,12 +4,13 @@ Positions that come twice are drawn only where the result does not depend on the
 them, or a sum.
 """
 
+# ruff: noqa: ARG001, ARG005 - the rows of a table have one signature, used or not
+
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-
 
 from inplace_fuzz.generate.exact import NUMBERS, Span, add, fits, hull, mul, times
 from inplace_fuzz.generate.indices import index
@@ -83,14 +84,29 @@ INDEXED = (
     Indexed("index_put_", "{p}.index_put_(({i},), {t})", _put, duplicates=True, negative=True),
     Indexed("accumulate", "{p}.index_put_(({i},), {s}, accumulate=True)", _sum, True, True, "if"),
     Indexed("index_add_", "{p}.index_add_({d}, {i}, {s})", _sum, True, False, "if"),
-    Indexed("index_add_", "{p}.index_add_({d}, {i}, {s}, alpha=2)", lambda a, b, n: add(a, mul(times(b, n), (2, 2))), True, False, "if"),
+    Indexed(
+        "index_add_",
+        "{p}.index_add_({d}, {i}, {s}, alpha=2)",
+        lambda a, b, n: add(a, mul(times(b, n), (2, 2))),
+        True,
+        False,
+        "if",
+    ),
     Indexed("index_copy_", "{p}.index_copy_({d}, {i}, {s})", _put),
     Indexed("index_fill_", "{p}.index_fill_({d}, {i}, {k})", _put, True, True),
     Indexed("index_reduce_", "{p}.index_reduce_({d}, {i}, {s}, 'amax')", lambda a, b, n: hull(a, b), True, False, "f"),
     Indexed("scatter_", "{p}.scatter_({d}, {i}, {s})", _put, lanes=True),
     Indexed("scatter_", "{p}.scatter_({d}, {i}, {k})", _put, True, lanes=True),
     Indexed("scatter_add_", "{p}.scatter_add_({d}, {i}, {s})", _sum, True, False, "if", True),
-    Indexed("scatter_reduce_", "{p}.scatter_reduce_({d}, {i}, {s}, reduce='amax')", lambda a, b, n: hull(a, b), True, False, "if", True),
+    Indexed(
+        "scatter_reduce_",
+        "{p}.scatter_reduce_({d}, {i}, {s}, reduce='amax')",
+        lambda a, b, n: hull(a, b),
+        True,
+        False,
+        "if",
+        True,
+    ),
     Indexed("scatter_reduce_", "{p}.scatter_reduce_({d}, {i}, {s}, reduce='sum')", _sum, True, False, "if", True),
 )
 
@@ -136,7 +152,11 @@ def _lanes(found: Positions, d: int, shape: Shape) -> str:
     """The index with the place's rank: one position for each lane."""
     if len(shape) == 1:
         return found.text
-    text = found.text if found.text.isidentifier() or found.text.endswith(")") and "%" not in found.text else f"({found.text})"
+    text = (
+        found.text
+        if found.text.isidentifier() or (found.text.endswith(")") and "%" not in found.text)
+        else f"({found.text})"
+    )
     column = ", ".join("-1" if k == d else "1" for k in range(len(shape)))
     return f"{text}.view({column}).expand({list(shape)})"
 
@@ -224,7 +244,9 @@ def _two_indices(state: State, where: Place) -> bool:
     span = _sum(where.named.base.span, operand.span, found.count) if summed else operand.span
     if not fits(span, where.dtype):
         return False
-    state.run(f"{where.text}.index_put_(({found.text}, {other}), {operand.text}{', accumulate=True' if summed else ''})")
+    state.run(
+        f"{where.text}.index_put_(({found.text}, {other}), {operand.text}{', accumulate=True' if summed else ''})"
+    )
     state.wrote(where.named.base, span)
     return True
 
@@ -240,5 +262,3 @@ OTHERS = (
 
 def _other(state: State, where: Place) -> bool:
     return any(row.make(state, where) for row in state.active.order(state.choices, OTHERS))
-
-

@@ -4,6 +4,8 @@ An item is a pair: its text, and the object it denotes. Both come from the same 
 the objects is how the shape of what a chain selects becomes known.
 """
 
+# ruff: noqa: ARG005 - the rows of a table have one signature, used or not
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,7 +23,7 @@ FULL: Item = (":", slice(None))
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One pair of brackets. `copies`: it selects by tensors, so reading it copies and only writing through it counts."""
+    """One pair of brackets. `copies`: it selects by tensors, so reading it copies and only assigning to it writes."""
 
     text: str
     objects: tuple[Any, ...]
@@ -45,7 +47,9 @@ ONES = (
     One("open_slice", lambda n, a, b: slice(a, None) if b == n else slice(None, b)),
     One("select", lambda n, a, b: a if n else None),
     One("negative_select", lambda n, a, b: a - n if n else None),
-    One("negative_slice", lambda n, a, b: slice(a - n, None) if b == n and n else slice(None, b - n) if b < n else None),
+    One(
+        "negative_slice", lambda n, a, b: slice(a - n, None) if b == n and n else slice(None, b - n) if b < n else None
+    ),
     One("step", lambda n, a, b: slice(a or None, None, 2 + (b + a) % 2)),
     One("past_end", lambda n, a, b: slice(a, n + b)),
     One("clamped_slice", lambda n, a, b: slice(-n - 1 - a, b)),
@@ -66,7 +70,7 @@ def one(state: State, n: int) -> Item:
     """A form for one dimension: a slice or a number."""
     choices = state.choices
     rows, weights = state.active.rows(ONES)
-    row = rows[choices.weighted(rows, weights)]
+    row = rows[choices.weighted(weights)]
     if row is ONES[0] or (n == 1 and choices.byte() & 1):
         return FULL
     both = choices.byte()
@@ -146,12 +150,16 @@ def _list(state: State, n: int) -> Index:
 
 def _literal(state: State, n: int) -> Index:
     found = positions(state, n)
-    return Index(f"torch.tensor({found})", torch.tensor(found), len({p % n for p in found}) < len(found), min(found) < 0)
+    return Index(
+        f"torch.tensor({found})", torch.tensor(found), len({p % n for p in found}) < len(found), min(found) < 0
+    )
 
 
 def _table(state: State, n: int) -> Index:
     found = positions(state, n)
-    rows = [found, [(p + 1) % n for p in found]] if n < 2 * len(found) else [found, [(p + len(found)) % n for p in found]]
+    rows = (
+        [found, [(p + 1) % n for p in found]] if n < 2 * len(found) else [found, [(p + len(found)) % n for p in found]]
+    )
     tensor = torch.tensor(rows)
     return Index(f"torch.tensor({rows})", tensor, not distinct(tensor, n), min(found) < 0)
 
@@ -281,7 +289,7 @@ def _beside(state: State, first: Index, n: int) -> Index:
 
 # ------------------------------------------------------------------------------------------------------------ masks
 def mask(state: State, shape: Shape, text: str, top: int) -> Link | None:
-    """Brackets with a mask, over all dimensions or over some. `text` is what is indexed, `top` a number it may reach."""
+    """Brackets with a mask, over all dimensions or some. `text` is what is indexed, `top` a number it may reach."""
     if not shape:
         return None
     choices = state.choices
@@ -295,7 +303,7 @@ def mask(state: State, shape: Shape, text: str, top: int) -> Link | None:
         pattern = choices.byte() | 1
         found = [bool(pattern >> k & 1) for k in range(shape[0])]
         return Link(f"[torch.tensor({found})]", (torch.tensor(found),), copies=True)
-    if 0 in shape or "[" in text.replace("self.", "") and len(text) > 12:
+    if 0 in shape or ("[" in text.replace("self.", "") and len(text) > 12):
         return None
     level = choices.below(max(1, top))
     test = choices.pick((">", "<", "!=", ">=", "=="))

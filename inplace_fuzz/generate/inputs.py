@@ -15,7 +15,7 @@ from inplace_fuzz.core import TensorSpec
 from inplace_fuzz.core.materialize import make_call
 from inplace_fuzz.core.spec import Scalar, contiguous_strides
 from inplace_fuzz.generate.exact import BY_NAME, NUMBERS
-from inplace_fuzz.generate.state import Named, State
+from inplace_fuzz.generate.state import State
 
 Shape = tuple[int, ...]
 
@@ -84,7 +84,7 @@ def layout(place: str, shape: Shape) -> tuple[Shape | None, int, int]:
     if place == "strided" and shape and size > 0:
         return tuple(2 * s for s in contiguous_strides(shape)), 0, 2 * size
     if place == "offset":
-        return contiguous_strides(shape), 2, size + 3
+        return None, 2, size + 3
     return None, 0, size
 
 
@@ -114,26 +114,26 @@ class Inputs:
         self.roles.append(role)
 
 
-def draw_inputs(state: State) -> tuple[Shape, Inputs]:
+def draw_inputs(state: State) -> Inputs:
     """Draws the root shape and the inputs, and makes the tensors. The first input has the root shape."""
     choices, active = state.choices, state.active
-    root = choices.pick(active.pick(choices, ROOTS).shapes)
+    root = state.root = choices.pick(active.pick(choices, ROOTS).shapes)
     inputs = Inputs([], [], [], [])
     main = active.pick(choices, DTYPES).name
     start = 1
-    for name in ("x", "y", "z")[: 1 + choices.weighted((0, 1, 2), (3, 6, 2))]:
+    for name in ("x", "y", "z")[: 1 + choices.weighted((3, 6, 2))]:
         shape = root if name == "x" else choices.pick(_relatives(root))
         dtype = active.pick(choices, DTYPES).name if name != "x" and state.gate("mixed_dtypes") else main
         strides, offset, size = layout(active.pick(choices, LAYOUTS).place, shape)
         start = _add_tensor(inputs, name, shape, dtype, strides, offset, size, start)
     if state.gate("shared_storage") and math.prod(root) > 1:
-        _share(inputs, root, main)
+        _share(inputs, main)
     if state.gate("index_input"):
         _add_indices(state, inputs, root)
     if state.gate("mask_input") and root and math.prod(root) > 0:
         _add_mask(state, inputs, root)
     _make(state, inputs)
-    return root, inputs
+    return inputs
 
 
 def _relatives(root: Shape) -> tuple[Shape, ...]:
@@ -158,7 +158,7 @@ def _add_tensor(
     return start + size
 
 
-def _share(inputs: Inputs, root: Shape, dtype: str) -> None:
+def _share(inputs: Inputs, dtype: str) -> None:
     """Adds a flat input that looks into the storage of `x`, from its second element on."""
     size = len(inputs.first[0].values)
     for specs in (inputs.first, inputs.second):
@@ -206,16 +206,10 @@ def _make(state: State, inputs: Inputs) -> None:
     first, second = make_call(tuple(inputs.first)), make_call(tuple(inputs.second))
     for k, name in enumerate(inputs.names):
         state.first_env[name], state.second_env[name] = first[k], second[k]
-        both = (*inputs.first[k].values, *inputs.second[k].values)
-        low, high = (int(min(both).real), int(max(both).real)) if both else (0, 0)
-        named = state.bind(name, inputs.roles[k], (low, high))
+        both = [int(v.real) for spec in (inputs.first[k], inputs.second[k]) for v in spec.values] or [0]
+        named = state.bind(name, inputs.roles[k], (min(both), max(both)))
         named.base.origin = "input"
         named.base.frozen = inputs.roles[k] in ("index", "mask")
-
-
-def index_bound(named: Named) -> tuple[int, int]:
-    """The span of an index input over both calls."""
-    return named.base.span
 
 
 def distinct(t: torch.Tensor, size: int) -> bool:

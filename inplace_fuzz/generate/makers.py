@@ -1,5 +1,7 @@
 """Tensors made in `forward`, and buffers: further targets of writes."""
 
+# ruff: noqa: ARG005 - the rows of a table have one signature, used or not
+
 from __future__ import annotations
 
 import math
@@ -9,11 +11,10 @@ from types import SimpleNamespace
 
 import torch
 
-from inplace_fuzz.generate.exact import NUMBERS, Span
+from inplace_fuzz.generate.exact import BY_NAME, NUMBERS, Span
 from inplace_fuzz.generate.inputs import DTYPES, Shape
 from inplace_fuzz.generate.sources import number
 from inplace_fuzz.generate.state import Base, Named, State
-from inplace_fuzz.generate.exact import BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ MADE = (
 )
 
 
-def make(state: State, root: Shape) -> bool:
+def make(state: State) -> bool:
     """`t = torch.zeros([3])`"""
-    made(state, state.choices.pick(shapes(root)))
+    made(state, state.choices.pick(shapes(state.root)))
     return True
 
 
@@ -65,9 +66,9 @@ def made(state: State, shape: Shape) -> Named:
     dtype = like.dtype if like else _dtype(state)
     if "eye" in row.text:
         shape = (max(2, *shape[:1]) if shape else 2,) * 2
-    if "bool" in str(dtype) and "arange" in row.text:
-        row = MADE[0]
     size = math.prod(shape)
+    if (dtype == torch.bool and "arange" in row.text) or (size == 0 and "literal" in row.text):
+        row = MADE[0]
     k = number(state, dtype)
     name = state.fresh("tuvw")
     as_dtype = "" if dtype == torch.float32 else f", dtype={dtype}"
@@ -100,10 +101,10 @@ def _literal(shape: Shape, category: str, start: int = 0) -> str:
     return f"[{', '.join(_literal(shape[1:], category, start + k * step) for k in range(shape[0]))}]"
 
 
-def add_buffer(state: State, root: Shape) -> None:
+def add_buffer(state: State) -> None:
     """Registers `self.buf` in `__init__`. Its content lasts from the first call to the second."""
     dtype = state.names[0].dtype
-    shape = state.choices.pick(shapes(root))
+    shape = state.choices.pick(shapes(state.root))
     limit = min(16, NUMBERS[dtype].high)
     suffix = "" if dtype == torch.float32 else f", dtype={dtype}"
     size = math.prod(shape)

@@ -24,6 +24,15 @@ class Row(Protocol):
 
 R = TypeVar("R", bound=Row)
 _BIT = {f.name: 1 << k for k, f in enumerate(FEATURES)}
+_ROUNDING = ("rounding_call", "rounding_read", "rounding_source")
+# Integers and comparisons: near a threshold, a last bit that differs would show as a whole element.
+_CHOOSING = {
+    "f16", "bf16", "i64", "i32", "u8", "i8", "bool", "mixed_dtypes", "cast",
+    "mask", "index_computed", "source_where", "source_compare", "where", "any", "masked_fill",
+    "masked_fill_", "masked_scatter_", "compare_", "logical_", "sign_",
+    "mask_snapshot", "written_mask", "compare_old_new", "snapshot_then_write", "index_then_base", "empty_write",
+    "branch", "loop",
+}  # fmt: skip
 _EVERY = (1 << len(FEATURES)) - 1
 
 
@@ -49,6 +58,11 @@ class Mix:
         heavy = {name: 40 * max(3, self.weights.get(name, 0)) for name in features}
         return Mix(MappingProxyType({**self.weights, **heavy}), self.always | set(features), self.swarm)
 
+    def rounding(self) -> Mix:
+        """The same mix with operations that round, and without what would turn a rounding error into another choice."""
+        off = {f.name: 0 for f in FEATURES if f.name in _CHOOSING}
+        return self.changed(**{**off, **dict.fromkeys(_ROUNDING, 12)})
+
     def draw(self, choices: Choices) -> Active:
         """The features of one program: about half of those that have a weight."""
         off = choices.mask(len(FEATURES)) if self.swarm else 0
@@ -57,7 +71,7 @@ class Mix:
 
 
 DEFAULT = Mix()
-CONTROL_FLOW = DEFAULT.focus("branch", "loop")
+CONTROL_FLOW = Mix(DEFAULT.changed(branch=8, loop=8).weights, frozenset({"branch", "loop"}))
 
 
 class Active:
@@ -87,7 +101,7 @@ class Active:
 
     def pick(self, choices: Choices, table: Sequence[R]) -> R:
         rows, weights = self.rows(table)
-        return rows[choices.weighted(rows, weights)]
+        return rows[choices.weighted(weights)]
 
     def order(self, choices: Choices, table: Sequence[R]) -> Sequence[R]:
         """The rows that are on, beginning at a drawn one and going round: the caller takes the first that applies.
@@ -97,5 +111,5 @@ class Active:
         rows, weights = self.rows(table)
         if rows[0] is table[0] and not self.on(table[0].feature):
             return []
-        start = choices.weighted(rows, weights)
+        start = choices.weighted(weights)
         return [*rows[start:], *rows[:start]]

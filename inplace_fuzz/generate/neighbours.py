@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from inplace_fuzz.generate.templates import Template, _double, _far
+from inplace_fuzz.generate.templates import Template, far
 
+# fmt: off
 NEIGHBOURS = (
     # sibling views of one base; a view read after its base changed
     Template("two_views", """
@@ -11,27 +12,27 @@ NEIGHBOURS = (
         {w} = :: {x}[1:] | {x}[:1] | {x}[-1] | {x}.transpose(0, -1)
         {v}.add_(1) | {v} *= 2 | {v}.fill_(3)
         {w}.add_(1) | {w}.mul_(2) | {w}.zero_()
-    """, _far, rows=2),
+    """, far, rows=2),
     Template("base_then_view", """
         {v} = :: VIEW
         {x}.add_(1) | {x}.zero_() | {x}[0] = 7 | {x} *= 2
-        {r} = :: {v} + 0 | {v} * 2 | {v}.clone() | {v}.sum()
-    """, _far),
+        {r} = :: {v} + 0 | {v} * 2 | {v}.clone()
+    """, far),
     Template("unsqueezed_write", """
         {v} = :: {x}[None] | {x}.unsqueeze(0) | {x}[:, None]
         {v}[0, 0] = 7 | {v}[0] = 1 | {v}[:, 0] += 1
         LATER
-    """, _far),
+    """, far),
     Template("expanded_read", """
         {v} = :: {x}[:1].expand_as({x}) | {x}[0].expand({x}.shape)
         {x}.add_(1) | {x}[0] = 7 | {x}.zero_()
         {r} = :: {v} + 0 | {v}.clone() | {x} + {v}
-    """, _far),
+    """, far),
     Template("cell", """
         {v} = :: {x}.flatten()[0] | {x}.reshape(-1)[-1] | {x}[0]
         {x}.zero_() | {x}.add_(1) | {x}[:1] = 7
         {r} = :: {v} + 1 | {v} * 2
-    """, _far),
+    """, far),
     # written through a view that has no name
     Template("temporary_view", """
         {x}.transpose(0, -1)[0] = 7 | {x}.flatten()[0] = 7 | {x}.view(-1)[0] = 7 | {x}.unbind(0)[0].add_(1)
@@ -47,22 +48,22 @@ NEIGHBOURS = (
     Template("chained_calls", """
         {x}.add_(1).mul_(2) | {x}[0].add_(1).mul_(2) | {x}.mul_(2)[0] = 7 | {x}.zero_().add_(1)
           | {x}[:1].fill_(7).add_(1) | {x}.neg_().add_(1)
-    """, _far),
+    """, far),
     Template("result_is_self", """
         {r} = :: {x}.add_(1) + {x}.mul_(2) | {x}.add_(1) * 2 | {x}.add_(1)[0] + {x}.zero_()[0]
           | {x}.fill_(3).flip(0) + {x}.add_(1)
-    """, _far),
+    """, far),
     Template("result_is_self", """
         {v} = :: {x}.add_(1) | {x}.mul_(2) | {x}.zero_()
         {v}[0] = 7
         LATER
-    """, _far),
+    """, far),
     # masks and indices that are computed, kept and written
     Template("mask_snapshot", """
         {m} = {x} > 2
         {x}.zero_() | {x}.add_(1) | {x}[0] = 7
         {x}[{m}] = 7 | {x}.masked_fill_({m}, 5) | {x}[{m}] += 1
-    """, _far),
+    """, far),
     Template("written_mask", """
         {m} = {x} > 2
         {m}[0] = True | {m}[-1:] = False | {m}.logical_not_() | {m}[0] = {m}[-1].clone()
@@ -77,7 +78,7 @@ NEIGHBOURS = (
         {t} = :: {x} + 0 | {x}.clone()
         {x}[0] = 7 | {x}.add_(1) | {x}[:1] *= 2
         {r} = :: torch.where({x} == {t}, {x}, {t}) | {x} - {t} | {x} + {t}
-    """, _far),
+    """, far),
     # bounds that are computed from sizes; nothing selected
     Template("size_bound", """
         {x}[: {x}.size(0) - 1] = 7 | {x}[{x}.shape[0] // 2 :] += 1 | {x}[{x}.size(0) - 1] = 7
@@ -99,12 +100,12 @@ NEIGHBOURS = (
         {t} = :: {t} + 1 | {t} * 2 | {t}.clone()
         {t}.add_(1) | {t}[0] = 7 | {t} *= 2
         LATER
-    """, _far),
+    """, far),
     Template("dependent_rows", """
         {x}[0] = {x}[1] + 1
         {x}[1] = :: {x}[0] + 1 | {x}[0] * 2
         {x}[0] += {x}[1]
-    """, _far, rows=2),
+    """, far, rows=2),
     Template("parallel_assignment", """
         {x}[0], {x}[1] = {x}[1].clone(), {x}[0].clone() | {x}[0], {x}[1] = {x}[1] + 1, {x}[0] + 1
     """, rows=2),
@@ -113,18 +114,19 @@ NEIGHBOURS = (
         {u} = :: [{x}, {x} + 1] | [{x}, {x}]
         {u}[0].add_(1) | {u}[0][0] = 7 | {u}[1].mul_(2)
         {r} = :: {u}[0] + {u}[1] | {u}[1] + 0
-    """, _far),
+    """, far),
     Template("dictionary", """
         {u} = {{"a": {x}, "b": {x} + 1}}
         {u}["a"].add_(1) | {u}["a"][0] = 7 | {u}["b"].mul_(2)
         {r} = {u}["a"] + {u}["b"]
-    """, _far),
+    """, far),
     Template("foreach_self", """
         torch._foreach_add_([{x}], [{x}.flip(0)]) | torch._foreach_mul_([{x}], 2)
           | torch._foreach_neg_([{x}])
-    """, _far),
+    """, far),
     # Python drops the leading dimensions of size 1 of an assigned value; a copy does not
     Template("leading_ones", """
         {x}[0] = {x}[1][None].clone() | {x}[0] = ({x}[1] + 1)[None, None]
     """, rows=2, script=False),
 )
+# fmt: on

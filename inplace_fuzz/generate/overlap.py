@@ -7,7 +7,7 @@ import torch
 
 def offsets(t: torch.Tensor) -> list[int]:
     """The storage position of every element, row-major."""
-    found = [t.storage_offset()]
+    found = [int(t.storage_offset())]
     for size, stride in zip(t.shape, t.stride(), strict=True):
         found = [start + k * stride for start in found for k in range(size)]
     return found

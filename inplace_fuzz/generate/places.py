@@ -14,7 +14,7 @@ from inplace_fuzz.generate.state import Named, State
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Text that selects part of a name. `t` is the tensor that the last brackets are applied to or, for a view, give."""
+    """Text that selects part of a name. `t` is what a view gives, or what the last brackets are applied to."""
 
     text: str
     named: Named

@@ -1,5 +1,7 @@
 """Statements that compute a new tensor and write nothing: reads before and after writes, snapshots, second names."""
 
+# ruff: noqa: ARG001, ARG005 - the rows of a table have one signature, used or not
+
 from __future__ import annotations
 
 import math
@@ -46,6 +48,10 @@ READS = (
     Read("cast", "{x}.to(torch.float64)", _same),
     Read("cast", "{x}.to(torch.int64)", _same),
     Read("repeat", "{x}.repeat({ones}2)", _same, 1),
+    Read("rounding_read", "{x}.mean()", _same, 0, "f"),
+    Read("rounding_read", "{x} / 3", _same, 0, "f"),
+    Read("rounding_read", "{x}.softmax(0)", lambda a, b, x: (0, 1), 1, "f"),
+    Read("rounding_read", "{x}.cos()", lambda a, b, x: (-1, 1), 0, "f"),
     Read("slice_scatter", "torch.slice_scatter({x}, {x}[:1] * 0, 0, 0, 1)", lambda a, b, x: hull(a, (0, 0)), 1, "if"),
     Read("select_scatter", "torch.select_scatter({x}, {x}[0], 0, -1)", _same, 1),
     Read("index_fill", "{x}.index_fill(0, torch.tensor([0]), 3)", lambda a, b, x: hull(a, (3, 3)), 1, "if"),
@@ -75,7 +81,9 @@ def read(state: State) -> bool:
             same = [n for n in tensors if n.shape == x.shape and n.dtype == x.dtype]
             other = state.choices.pick(same)
         span = row.span(x.base.span, other.base.span, x)
-        if not fits(span, x.dtype if x.numbers.category == "f" else torch.int64) or ("amax" in row.text and x.empty):
+        if not fits(span, x.dtype if x.numbers.category == "f" else torch.int64) or (
+            x.empty and row.text in ("{x}.amax(0)", "{x}.mean()")
+        ):
             continue
         name = state.fresh("rsqp")
         state.run(f"{name} = {row.text.format(x=x.text, y=other.text, ones='1, ' * (x.rank - 1))}")

@@ -27,7 +27,7 @@ def add_return(state: State) -> None:
     """Adds the `return` line."""
     outputs = [_output(state, named) for named in _drawn(state)]
     rows, weights = state.active.rows(FORMS)
-    row = rows[state.choices.weighted(rows, weights)]
+    row = rows[state.choices.weighted(weights)]
     if len(outputs) < row.least:
         row = FORMS[0]
     text = row.text.format(

@@ -4,6 +4,8 @@ Each is an expression whose shape broadcasts to the place it is for, with the sp
 look into the place's own memory are copied first, because eager leaves the order of overlapping reads and writes open.
 """
 
+# ruff: noqa: ARG005 - the rows of a table have one signature, used or not
+
 from __future__ import annotations
 
 import math
@@ -44,7 +46,9 @@ class Expr:
         if self.dtype == dtype or self.number:
             return self
         span = (0, 1) if dtype == torch.bool else self.span
-        return replace(self, text=self.called(f".to({_NAMES[dtype]})"), dtype=dtype, span=span, t=None, base=None, atom=True)
+        return replace(
+            self, text=self.called(f".to({_NAMES[dtype]})"), dtype=dtype, span=span, t=None, base=None, atom=True
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,13 @@ def number(state: State, dtype: torch.dtype) -> Expr:
     """A Python number that suits a dtype."""
     category = NUMBERS[dtype].category
     if category == "b":
-        value = state.choices.below(2) == 0
-        return Expr(str(value), (), dtype, (int(value), int(value)), number=True)
-    value = state.choices.pick((7, 2, 3, 5, 9, 1, 0, -1, -4, 11)) if dtype != torch.uint8 else state.choices.pick((7, 2, 3, 1, 0))
+        truth = state.choices.below(2) == 0
+        return Expr(str(truth), (), dtype, (int(truth), int(truth)), number=True)
+    value = (
+        state.choices.pick((7, 2, 3, 5, 9, 1, 0, -1, -4, 11))
+        if dtype != torch.uint8
+        else state.choices.pick((7, 2, 3, 1, 0))
+    )
     return Expr(f"{value}.0" if category == "f" else str(value), (), dtype, (value, value), number=True)
 
 
@@ -192,6 +200,8 @@ ARITHMETIC = (
     Arithmetic("source_max", "torch.minimum({a}, {b})", hull, "bif"),
     Arithmetic("source_compare", "{a} > {b}", lambda a, b: (0, 1), "bif"),
     Arithmetic("source_compare", "{a} == {k}", lambda a, b: (0, 1), "bif"),
+    Arithmetic("rounding_source", "{a} / 3", lambda a, b: a, "f"),
+    Arithmetic("rounding_source", "torch.sin({a})", lambda a, b: (-1, 1), "f"),
     Arithmetic("source_bits", "{a} & {b}", bits, "bi"),
     Arithmetic("source_bits", "{a} ^ {b}", bits, "bi"),
 )
@@ -313,11 +323,16 @@ def source(state: State, aim: Aim, *, same_dtype: bool = False, category: bool =
     """
     for row in state.active.order(state.choices, SOURCES):
         found = row.make(state, aim)
-        if found is None or not fits(found.span, aim.dtype) and aim.dtype != torch.bool:
+        if found is None or not (aim.dtype == torch.bool or fits(found.span, aim.dtype)):
             continue
         if (aim.duplicates or aim.ragged) and found.shape and row.make is not _self_read:
             continue
-        if found.t is not None and aim.t is not None and found.base is aim.base and (meet(found.t, aim.t) or not found.t.numel()):
+        if (
+            found.t is not None
+            and aim.t is not None
+            and found.base is aim.base
+            and (meet(found.t, aim.t) or not found.t.numel())
+        ):
             found = found.copied()
         if same_dtype or (category and not can_cast(found.dtype, aim.dtype)):
             found = found.cast(aim.dtype)

@@ -55,11 +55,14 @@ class Named:
         self.u = u
         self.base = base
         self.role = role  # "input", "buffer", "made", "view", "alias", "read", "index" or "mask"
-        self.shape = tuple(t.shape)
-        self.rank = len(self.shape)
         self.dtype = t.dtype
         self.numbers: Numbers = NUMBERS[t.dtype]
         self.overlapping = False  # two of its elements are one place in memory: it is read, never written
+        self.look()
+
+    def look(self) -> None:
+        self.shape = tuple(self.t.shape)
+        self.rank = len(self.shape)
 
     @property
     def empty(self) -> bool:
@@ -77,14 +80,13 @@ class Refused(Exception):
 class State:
     """The program being drawn."""
 
-    def __init__(self, active: Active, choices: Choices, *, rounding: bool = False, script_only: bool = False) -> None:
+    def __init__(self, active: Active, choices: Choices, *, script_only: bool = False) -> None:
         self.active = active
         self.choices = choices
-        self.rounding = rounding
         self.script_only = script_only
         self.script = True  # whether TorchScript accepts what is drawn so far
         self.second = True  # whether the second call runs as well
-        self.exact = True
+        self.root: tuple[int, ...] = ()  # the shape that every other shape is cut from
         self.lines: list[str] = []
         self.init: list[str] = []
         self.first_env: dict[str, Any] = {"torch": torch}
@@ -149,6 +151,11 @@ class State:
         named.overlapping = overlapping
         self.names.append(named)
         return named
+
+    def reshaped(self) -> None:
+        """Looks at every name again, after a call that changes the shape of a tensor in place."""
+        for named in self.names:
+            named.look()
 
     def tensors(self, *, writable: bool = False) -> list[Named]:
         """The names that may be read, or written, in order of appearance. Indices and masks are read elsewhere."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from inplace_fuzz.generate.control import branch, loop
 from inplace_fuzz.generate.indexed import indexed_method
-from inplace_fuzz.generate.inputs import Shape
 from inplace_fuzz.generate.makers import make
 from inplace_fuzz.generate.reads import alias, read, snapshot
 from inplace_fuzz.generate.state import State
@@ -20,36 +20,38 @@ class Statement:
     """`draw` adds one statement to the program; False where this kind does not apply, and nothing was added."""
 
     feature: str
-    draw: Callable[[State, Shape], bool]
+    draw: Callable[[State], bool]
 
 
-def _view(state: State, root: Shape) -> bool:
+def _view(state: State) -> bool:
     name_view(state, state.choices.pick(state.tensors()))
     return True
 
 
-def _parts(state: State, root: Shape) -> bool:
+def _parts(state: State) -> bool:
     return name_parts(state, state.choices.pick(state.tensors()))
 
 
 STATEMENTS = (
-    Statement("assign", lambda state, root: assign(state)),
-    Statement("method", lambda state, root: call_method(state)),
-    Statement("augment", lambda state, root: augment(state)),
+    Statement("assign", assign),
+    Statement("method", call_method),
+    Statement("augment", augment),
     Statement("view", _view),
-    Statement("indexed_method", lambda state, root: indexed_method(state)),
+    Statement("indexed_method", indexed_method),
     Statement("make", make),
-    Statement("read", lambda state, root: read(state)),
-    Statement("snapshot", lambda state, root: snapshot(state)),
-    Statement("template", lambda state, root: template(state)),
+    Statement("read", read),
+    Statement("snapshot", snapshot),
+    Statement("template", template),
+    Statement("branch", branch),
+    Statement("loop", loop),
     Statement("parts", _parts),
-    Statement("alias", lambda state, root: alias(state)),
+    Statement("alias", alias),
 )
 
 
-def add_statement(state: State, root: Shape) -> None:
+def add_statement(state: State) -> None:
     """Adds one statement: the drawn kind, or the next that applies."""
     for row in state.active.order(state.choices, STATEMENTS):
-        if row.draw(state, root):
+        if row.draw(state):
             return
-    make(state, root)
+    make(state)

@@ -14,35 +14,36 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import dedent
 
 from inplace_fuzz.generate.exact import Span, fits, hull, mul
 from inplace_fuzz.generate.overlap import overlaps_itself
 from inplace_fuzz.generate.state import Named, State
 
 
-def _put(a: Span) -> Span:
+def put(a: Span) -> Span:
     """Only the numbers that occur in these lines are written, besides the elements already there."""
     return hull(a, (0, 7))
 
 
-def _double(a: Span) -> Span:
+def double(a: Span) -> Span:
     return hull(mul(hull(a, (0, 7)), (2, 2)), (0, 9))
 
 
-def _far(a: Span) -> Span:
-    return hull(mul(hull(a, (0, 7)), (8, 8)), (-16, 16))
+def far(a: Span) -> Span:
+    return hull(mul(hull(a, (0, 7)), (10, 10)), (-16, 16))
 
 
 @dataclass(frozen=True)
 class Template:
-    """`{x}` is written. `{t}`, `{v}`, `{w}`, `{r}`, `{i}`, `{m}`, `{u}` are new names; `t` and `r` are kept to be returned.
+    """`{x}` is written. `{t} {v} {w} {r} {i} {m} {u}` are new names, of which `t` and `r` are kept to be returned.
 
     One line of `text` is one statement. `a | b` stands for either; what comes before `::` stands before each.
     """
 
     feature: str
     text: str
-    span: Callable[[Span], Span] = _double
+    span: Callable[[Span], Span] = double
     rank: int = 1  # the least rank of x
     rows: int = 1  # the least size of its first dimension
     square: bool = False
@@ -55,7 +56,7 @@ class Template:
         for name, alternatives in _SETS.items():
             text = text.replace(name, alternatives)
         joined = re.sub(r"\s*\n\s*\|", " |", text)
-        return tuple(_line(line.strip()) for line in joined.strip().splitlines())
+        return tuple(_line(line) for line in dedent(joined).strip().splitlines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,9 @@ def _line(text: str) -> Line:
     head, separator, rest = text.rpartition(" :: ")
     gap = "" if not separator or head.endswith("(") else " "
     binds = re.match(r"\{([tvwrimu])\} = ", text)
-    return Line(tuple(head + gap + part.strip() for part in rest.split(" | ")), binds[1] if binds else "")
+    indent = text[: len(text) - len(text.lstrip())]
+    options = [(head + gap if head else indent) + part.strip() for part in rest.split(" | ")]
+    return Line(tuple(options), binds[1] if binds else "")
 
 
 _SETS = {
@@ -102,6 +105,7 @@ _SETS = {
 }
 _SETS = {name: " ".join(text.split()) for name, text in _SETS.items()}
 
+# fmt: off
 TEMPLATES = (
     # 1. a snapshot, then a write to what it was taken from
     Template("snapshot_then_write", """
@@ -131,16 +135,16 @@ TEMPLATES = (
         {v} = :: VIEW
         WRITE
         LATER
-    """, _far),
+    """, far),
     Template("view_then_base", """
         {v} = :: {x}.diagonal() | {x}.t() | {x}[:, 0] | {x}[:, 1:] | {x}.t()[0]
         WRITE
         LATER
-    """, _far, rank=2, rows=2, square=True),
+    """, far, rank=2, rows=2, square=True),
     Template("index_then_base", """
         {x}[[0]] = 7 | {x}[torch.tensor([0])] = {x}[:1] + 1 | {x}[{x} > 2] = 1 | {x}[torch.arange(1)] += 1
         LATER
-    """, _far),
+    """, far),
     # 3. reads itself at other positions
     Template("self_read", """
         {x}.add_({x}.flip(0)) | {x} += {x}.roll(1, 0) | {x}.copy_({x}.flip(0)) | {x}[:] = {x}.flip(0)
@@ -163,18 +167,18 @@ TEMPLATES = (
         {t} = {x}[0].clone()
         {x}[0] = {x}[1]
         {x}[1] = {t}
-    """, _put, rows=2, categories="bif"),
+    """, put, rows=2, categories="bif"),
     Template("swap", """
         {t} = {x}[:1].clone()
         {x}[:1] = {x}[-1:]
         {x}[-1:] = {t}
-    """, _put, rows=2, categories="bif"),
+    """, put, rows=2, categories="bif"),
     # 4. duplicate indices, computed in the graph
     Template("computed_duplicates", """
         {i} = :: DUPLICATES
         {x}[{i}] = :: {x}[{i}] + 1 | {x}[{i}] * 2
         LATER
-    """, _far),
+    """, far),
     Template("computed_duplicates", """
         {i} = :: DUPLICATES
         {x}[{i}] += 1 | {x}[{i}] *= 2 | {x}[{i}] = 7
@@ -182,7 +186,7 @@ TEMPLATES = (
     Template("computed_duplicates", """
         {i} = :: DUPLICATES
         {x}.index_put_(({i},), {x}[{i}] + 1, accumulate=True) | {x}.index_add_(0, {i}, {x}[{i}])
-    """, _far),
+    """, far),
     # 5. looks like a computation, gives the same memory
     Template("alias_then_write", """
         {v} = :: NO_OPS
@@ -194,6 +198,7 @@ TEMPLATES = (
         {r} = {x} + 0
     """),
 )
+# fmt: on
 
 
 def template(state: State) -> bool:
@@ -230,21 +235,26 @@ def splice(state: State, row: Template, x: Named) -> None:
     for line in row.lines:
         if line.made and line.made not in names:
             names[line.made] = state.fresh(_LETTERS[line.made])
-        state.run(_choose(state, line, x).format(**names))
+        state.run(fill(state, line, names, x))
         if line.made:
             _bind(state, names[line.made], line.made, x, span)
+    if row.feature == "metadata":
+        state.reshaped()
 
 
 _LETTERS = {"t": "tuvw", "r": "rsqp", "v": "vwuab", "w": "wvuab", "i": "ijkl", "m": "mnop", "u": "uvwab"}
 
 
-def _choose(state: State, line: Line, x: Named) -> str:
-    """One of the alternatives; those that need contiguous memory or floats only where `x` has them."""
+def fill(state: State, line: Line, names: dict[str, str], x: Named) -> str:
+    """A line with one of its alternatives, and names filled in.
+
+    Alternatives that need contiguous memory, or floats, count only where `x` has them.
+    """
     options: Sequence[str] = line.alternatives
     if len(options) > 1:
         contiguous, floating = x.t.is_contiguous(), x.numbers.category == "f"
         options = [o for o in options if (contiguous or ".view" not in o) and (floating or "dropout" not in o)]
-    return state.choices.pick(options)
+    return state.choices.pick(options).format(**names)
 
 
 def _bind(state: State, name: str, made: str, x: Named, span: Span) -> None:

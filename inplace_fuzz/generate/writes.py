@@ -1,5 +1,7 @@
 """Statements that write: assignment, augmented assignment, and in-place methods, one row each."""
 
+# ruff: noqa: ARG001, ARG005 - the rows of a table have one signature, used or not
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -146,6 +148,12 @@ METHODS = (
     Method("triangle_", "{p}.tril_()", _keep, _ANY),
     Method("triangle_", "{p}.triu_(1)", _keep, _ANY),
     Method("fill_diagonal_", "{p}.fill_diagonal_({k})", _put, _ANY),
+    Method("rounding_call", "{p}.sin_()", lambda a, b: (-1, 1), "f"),
+    Method("rounding_call", "{p}.div_(3)", _keep, "f"),
+    Method("rounding_call", "{p}.sigmoid_()", lambda a, b: (0, 1), "f"),
+    Method("rounding_call", "{p}.mul_(0.3)", _keep, "f"),
+    Method("rounding_call", "{p}.tanh_()", lambda a, b: (-1, 1), "f"),
+    Method("rounding_call", "{p}.lerp_({s}, 0.3)", hull, "f"),
     Method("cumsum_", "{p}.cumsum_(0)", lambda a, b: mul(hull(a, (0, 0)), (1, 6))),
 )
 
@@ -168,7 +176,9 @@ def call_method(state: State) -> bool:
             if value is None:
                 value = source(state, where.aim(), category=row.span is not _put and row.span is not _truth)
             operand = value
-            if not applies(row.categories, where, value) or ("addcmul" in row.text and (value.number or value.dtype != where.dtype)):
+            if not applies(row.categories, where, value) or (
+                row.text.startswith(("{p}.addcmul", "{p}.lerp")) and (value.number or value.dtype != where.dtype)
+            ):
                 continue
             if value.number and ("and_" in row.text or "copy_" in row.text or row.feature == "bitwise_"):
                 operand = _tensor(value, where)
