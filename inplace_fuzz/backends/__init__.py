@@ -22,6 +22,7 @@ BUILTIN = {
     "aot-eager": "inplace_fuzz.backends.compile:AOT_EAGER",
     "inductor": "inplace_fuzz.backends.compile:INDUCTOR",
     "tvm": "inplace_fuzz.backends.tvm:TVM",
+    "tvm-state": "inplace_fuzz.backends.tvm:STATE",
 }
 # What a run without --backends uses: everything here that is installed and compiles in well under a second.
 DEFAULT = ("torchscript-graph", "torchscript", "torchscript-trace", "export", "tvm")

@@ -183,7 +183,9 @@ def _only_buffers(program: Program) -> list[str] | None:
         match node:
             case ast.Import(names=[ast.alias(name="torch", asname=None)]):
                 continue
-            case ast.ClassDef(name="M", body=[ast.FunctionDef(name="__init__") as init, ast.FunctionDef(name="forward")]):
+            case ast.ClassDef(
+                name="M", body=[ast.FunctionDef(name="__init__") as init, ast.FunctionDef(name="forward")]
+            ):
                 for statement in init.body:
                     match statement:
                         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="__init__"))):

@@ -85,3 +85,5 @@ def _tensors(results: Any) -> list[Any]:
 
 
 TVM = Tvm()
+# The same compiler judged on the caller's inputs and the module's buffers too: what its importer loses, as one entry.
+STATE = Tvm(name="tvm-state", channels=OUTPUT_CHANNELS | {Channel.INPUTS, Channel.BUFFERS})

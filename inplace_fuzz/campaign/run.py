@@ -29,14 +29,16 @@ from inplace_fuzz.core import Kind, Lane, Program, Verdict
 from inplace_fuzz.core.features import features
 from inplace_fuzz.execute.drawing import DrawerDied, Drawing
 from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, Result, Target
-from inplace_fuzz.judge.bucket import bucket
+from inplace_fuzz.judge.bucket import bucket, normalise_message
 from inplace_fuzz.shrink import rank
 
 _MOST_SHRINKS = 16  # of one mismatch bucket
 _MOST_REPEATS = 4  # shrinks in a row that gave nothing new, after which a bucket rests
 _KEPT_PER_BUCKET = 400  # findings of one bucket that are stored; the tally counts them all
 _SAVE_EVERY = 5.0  # seconds between writes of the totals
-_SHRINK_SECONDS = 60.0  # for one finding
+_SHRINK_SECONDS = 45.0  # for one finding
+# Shares of the workers' time. Released compilers are what a campaign is for, and the slowest to answer.
+_WEIGHTS = {"tvm": 4.0, "export": 1.0}
 
 
 class CampaignError(RuntimeError):
@@ -108,6 +110,7 @@ class Campaign:
         self._stored: Counter[str] = Counter()
         self._shrinks: Counter[str] = Counter()
         self._repeats: Counter[str] = Counter()
+        self._direct: dict[tuple[int, str], Verdict] = {}  # what the first lane of a backend gave, by task
         self._saved = 0.0
         self.unshrunk: list[Finding] = []
         self._at_start: set[str] = set()
@@ -176,7 +179,9 @@ class Campaign:
         for (backend, _), target in self._targets.items():
             groups.setdefault(backend, []).append(target)
         return Schedule(
-            [Group(tuple(targets)) for targets in groups.values()], source, sharing=self.config.examples is None
+            [Group(tuple(targets), _WEIGHTS.get(name, 1.0)) for name, targets in groups.items()],
+            source,
+            sharing=self.config.examples is None,
         )
 
     def _explore(self, engine: Engine, store: Store) -> None:
@@ -192,6 +197,8 @@ class Campaign:
             for event in engine.events(schedule.tasks()):
                 if isinstance(event, Done):
                     schedule.done(event.task)
+                    for backend in {t.backend for t in event.task.targets}:
+                        self._direct.pop((event.task.key, backend), None)
                 else:
                     schedule.charge(event.task, event.seconds)
                     self._on_result(event, store)
@@ -203,7 +210,7 @@ class Campaign:
                     elif progress.explored >= config.seconds + config.limits.seconds:
                         break  # what is still in flight is slower than its own deadline allows
                 elif progress.shrunk < config.shrink_share * progress.explored:
-                    self._shrink_next(engine, store, config.shrink_share * progress.explored - progress.shrunk + 5.0)
+                    self._shrink_next(engine, store, _SHRINK_SECONDS)
                 self._tick(store)
 
     def _on_drawer_death(self, death: DrawerDied) -> None:
@@ -216,11 +223,16 @@ class Campaign:
         key = (target.backend, str(target.lane))
         self.progress.tallies[key][str(verdict)] += 1
         self._seconds[(*key, str(verdict))] += result.seconds
+        inherited = self._inherited(result)
         if not verdict.is_finding:
             return
         self._count_features(result.task.program)
         place = str(bucket(*key, verdict))
         finding = Finding(*key, place, verdict, result.task.program)
+        if inherited:
+            finding.state = "inherited"
+            store.add(finding)
+            return
         finding.cause = self.causes.explanation(*key, verdict, finding.program)
         if finding.cause:
             finding.state = "explained"
@@ -233,6 +245,15 @@ class Campaign:
         store.add(finding)
         if finding.id and finding.state != "unstable":
             self.waiting.append(finding)
+
+    def _inherited(self, result: Result) -> bool:
+        """Whether a lane only repeats what the direct lane of its backend gave for the same program."""
+        target, verdict = result.target, result.verdict
+        here = self._direct.setdefault((result.task.key, target.backend), verdict)
+        if target.lane is Lane.DIRECT or here is verdict or verdict.origin == "pass":
+            return False
+        same_message = normalise_message(here.message) == normalise_message(verdict.message)
+        return str(here) == str(verdict) and (same_message or not has_message(verdict))
 
     def _count_features(self, program: Program) -> None:
         found = features(program)
@@ -273,7 +294,7 @@ class Campaign:
         try:
             self._refresh(finding)
             target = self._targets[finding.backend, finding.lane]
-            reduce(engine, finding, target, max_seconds=min(seconds, _SHRINK_SECONDS), progress=on_progress)
+            reduce(engine, finding, target, max_seconds=seconds, progress=on_progress)
             self._settle(engine, store, finding)
         except (EngineError, StoreError, corpus.CorpusError):
             raise
@@ -352,7 +373,8 @@ class Campaign:
         """After exploring: shrinks what still waits, while the shrinking budget lasts."""
         budget = self.config.shrink_share * (self.config.seconds or max(self.progress.explored, 30.0))
         while self.progress.shrunk < budget:
-            if not self._shrink_next(engine, store, budget - self.progress.shrunk):
+            # What is begun gets its time: a finding shrunk half-way reads like another root cause.
+            if not self._shrink_next(engine, store, _SHRINK_SECONDS):
                 break
         self._next_waiting()
 

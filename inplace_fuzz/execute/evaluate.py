@@ -152,20 +152,22 @@ def _compile(
         stage.enter("rewrite")
         functional = functionalize(module, example, target="fx")
     else:
-        stage.enter("rewrite")
-        return backend.compile(_functional_script(module, example, backend.form), example, stage.enter)
+        return backend.compile(_functional_script(module, example, backend.form, stage), example, stage.enter)
     stage.enter("legalise")
     return backend.compile(legalise(functional, backend.name), example, stage.enter)
 
 
-def _functional_script(module: Any, example: tuple[Any, ...], form: str) -> Any:
+def _functional_script(module: Any, example: tuple[Any, ...], form: str, stage: _Stage) -> Any:
+    """Script or trace, then the pass: what TorchScript's front end says is its own, not the pass's."""
+    import torch
+
+    from inplace_fuzz.backends.torchscript import trace
     from inplace_fuzz.rewrite import functionalize
 
-    if form == "trace":
-        from inplace_fuzz.backends.torchscript import trace
-
-        return functionalize(trace(module, example), example)
-    return functionalize(module, example)
+    stage.enter("convert")
+    scripted = trace(module, example) if form == "trace" else torch.jit.script(module)
+    stage.enter("rewrite")
+    return functionalize(scripted, example)
 
 
 def _compile_graph(program: Program, backend: Any, lane: Lane, example: tuple[Any, ...], stage: _Stage) -> Compiled:

@@ -24,7 +24,7 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()
     command = tools / "inplace-fuzz"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m inplace_fuzz.cli "$@"\n')
+    command.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{ROOT}" exec {sys.executable} -m inplace_fuzz.cli "$@"\n')
     command.chmod(0o755)
     path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
     home = tmp_path / "work"
