@@ -6,10 +6,12 @@ whose lock can be taken is nobody's, and the next session removes it.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 PREFIX = "inplace-fuzz-"
@@ -30,25 +32,35 @@ class SessionDirectory:
 def remove_abandoned() -> None:
     """Removes this user's session directories whose sessions were killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        try:
-            if path.is_symlink() or path.stat().st_uid != os.getuid():
-                continue
-            lock = os.open(path / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path, ignore_errors=True)
-        except BlockingIOError:
-            continue
-        finally:
-            os.close(lock)
+        with contextlib.suppress(OSError):
+            if not path.is_symlink() and path.stat().st_uid == os.getuid():
+                _remove_unlocked(path)
 
 
 def remove_if_last(directory: Path) -> None:
-    """For a warm process that outlives its session: removes the session's directory when nothing else is in it."""
+    """For a warm process that outlives its session: removes the session's directory when nothing else is in it.
+
+    The lock of a process that is being killed is let go a moment after its sockets.
+    """
+    for _ in range(50):
+        if not directory.is_dir() or set(os.listdir(directory)) > {"lock"}:
+            return
+        if _remove_unlocked(directory):
+            return
+        time.sleep(0.01)
+
+
+def _remove_unlocked(path: Path) -> bool:
+    """Removes a session directory unless its session lives."""
     try:
-        if set(os.listdir(directory)) <= {"lock"}:
-            shutil.rmtree(directory, ignore_errors=True)
+        lock = os.open(path / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
-        return
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path, ignore_errors=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True

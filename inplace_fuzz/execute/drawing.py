@@ -27,7 +27,7 @@ from inplace_fuzz.core.program import Program
 from inplace_fuzz.execute.deaths import Ending, verdict_of
 from inplace_fuzz.execute.directory import SessionDirectory
 from inplace_fuzz.execute.job import Job, Limits
-from inplace_fuzz.execute.link import GRACE_SECONDS, START_SECONDS, Link
+from inplace_fuzz.execute.link import GRACE_SECONDS, Link
 
 if TYPE_CHECKING:
     from inplace_fuzz.execute.engine import Engine
@@ -257,7 +257,7 @@ class Drawing:
         now = time.monotonic()
         job = self._job
         if job is None or not job.started:
-            if link.state != "idle" and now - link.since > START_SECONDS:
+            if link.overdue(now):
                 self._lose(link)
         elif job.stopped:
             if now - job.stopped > GRACE_SECONDS:

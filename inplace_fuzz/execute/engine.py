@@ -32,7 +32,7 @@ from inplace_fuzz.execute import processes
 from inplace_fuzz.execute.deaths import Ending, verdict_of
 from inplace_fuzz.execute.directory import SessionDirectory
 from inplace_fuzz.execute.job import Job, Limits, Target, Task, judging_request
-from inplace_fuzz.execute.link import GRACE_SECONDS, START_SECONDS, Link
+from inplace_fuzz.execute.link import GRACE_SECONDS, Link
 from inplace_fuzz.execute.runs import SLICE, Done, Pace, Result, Run
 
 __all__ = ["Done", "Engine", "EngineError", "Limits", "OperationFailed", "Result", "Target", "Task"]
@@ -279,7 +279,7 @@ class Engine:
         """Says what a worker's death was, to the run or the asker that it worked for."""
         killed = processes.oom_kills()
         by_kernel, self._oom_kills = killed > self._oom_kills, killed
-        place = job.place()
+        place = job.blamed()
         limits = job.limits
         verdict = verdict_of(
             ending,
@@ -317,7 +317,7 @@ class Engine:
 
     def _count_stillborn(self, how: str) -> None:
         self._stillborn += 1
-        if self._stillborn > 2 * self._workers + 1:
+        if self._stillborn > self._workers + 1:
             raise EngineError(f"workers die before they begin ({how}); raise Limits(memory_bytes=...)")
 
     def _retire(self, link: Link) -> None:
@@ -372,7 +372,7 @@ class Engine:
         for link in list(self._links):
             job = link.job
             if job is None or not job.started:
-                if link.state != "idle" and now - link.since > START_SECONDS:
+                if link.overdue(now):
                     self._lose(link)
             elif job.stopped:
                 if now - job.stopped > GRACE_SECONDS:

@@ -91,6 +91,7 @@ class Job:
     _page: int = -1
     _tail: bytes = b""
     _printed: int = 0
+    _stopped_at: frames.Place | None = None
     _nonce: bytes = field(default_factory=lambda: os.urandom(frames.NONCE_BYTES))
 
     def __post_init__(self) -> None:
@@ -157,11 +158,27 @@ class Job:
         """Says why this worker is to be killed; the engine then does it. The first reason stands."""
         if not self.reason:
             self.reason, self.detail = reason, detail
+            self._stopped_at = self.place()
 
     def place(self) -> frames.Place | None:
         """Where the worker is, if it says so and it can be true."""
         place = frames.read_place(self._page)
         return place if place and place.program < max(len(self.items), 1) else None
+
+    def blamed(self) -> frames.Place | None:
+        """Where the worker was when it died, or when there was reason to stop it; it may have gone on since."""
+        place = self._stopped_at if self.reason else self.place()
+        if self.reason == "garbage":
+            # It is read after it was written. What was reported before it is whole, so the next in order wrote it.
+            for number, item in enumerate(self.items):
+                owed = [t for t in item.targets if t in item.entry.owed]
+                if owed and number not in self.finished:
+                    if place and place.program == number and place.target == frames.REFERENCE:
+                        return place
+                    return frames.Place(
+                        number, item.targets.index(owed[0]), "run", place.since if place else self.started
+                    )
+        return place
 
     def statement(self) -> str:
         """The statement that a drawer last announced."""

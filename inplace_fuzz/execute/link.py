@@ -24,7 +24,8 @@ from inplace_fuzz.execute import processes
 from inplace_fuzz.execute.environment import worker_environment
 from inplace_fuzz.execute.job import Job
 
-START_SECONDS = 180.0  # a cold `import torch` from a slow disk, or a compiler's first import
+START_SECONDS = 180.0  # a cold `import torch` from a slow disk
+WARM_SECONDS = 120.0  # a compiler's first import
 GRACE_SECONDS = 2.0  # between the order to kill a worker and giving up on its warm process
 _GROWTH = 256 << 20
 _CACHE_BYTES = 512 << 20
@@ -110,6 +111,10 @@ class Link:
             except OSError:
                 return  # the process is gone or stuck, and `destroy` is what follows
 
+    def overdue(self, now: float) -> bool:
+        """Whether it has been starting, or importing something, for too long."""
+        return self.state != "idle" and now - self.since > (WARM_SECONDS if self.warming else START_SECONDS)
+
     def worn(self) -> bool:
         """Whether a fresh process is better: this one has grown, or its compilers' caches have filled the disk."""
         self._jobs += 1
@@ -119,6 +124,8 @@ class Link:
 
     def dismiss(self) -> None:
         """Lets the process end by itself: it kills its worker, removes its directory and exits."""
+        with contextlib.suppress(OSError):
+            self.control.send(b'{"leave": true}', socket.MSG_DONTWAIT)
         self.control.close()
 
     def destroy(self, patience: float = 0.0) -> int:

@@ -12,7 +12,10 @@ the backends live in, and obeys one-packet JSON messages on the socket FD:
     {"kill": job}
         ->  the same {"exited": ...}, soon
 
-The end of that socket is the end of the supervisor: the worker is killed, the directory removed, and this process ends.
+    {"leave": true}
+        ->  nothing more: the worker is killed, the directory removed, and this process ends
+
+The end of that socket is the end of the supervisor, and does the same, and removes the session's own directory too.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ _PACKET = 1 << 16
 
 
 class _SupervisorGone(Exception):
-    """The other end of the socket is closed."""
+    """The other end of the socket is closed, or has said that this process is not needed any more."""
 
 
 class Zygote:
@@ -49,6 +52,7 @@ class Zygote:
         self._warm: set[str] = set()
         self._helpers: frozenset[int] = frozenset()
         self._ending = False
+        self._dismissed = False
 
     def serve(self) -> None:
         """Forks workers until the supervisor goes away."""
@@ -69,7 +73,8 @@ class Zygote:
         finally:
             shutil.rmtree(self._directory, ignore_errors=True)
             Path(f"{self._directory}.log").unlink(missing_ok=True)
-            remove_if_last(Path(self._directory).parent)
+            if not self._dismissed:
+                remove_if_last(Path(self._directory).parent)
 
     def _tell(self, message: dict[str, Any]) -> None:
         try:
@@ -88,6 +93,9 @@ class Zygote:
         if not data:
             raise _SupervisorGone
         message: dict[str, Any] = json.loads(data)
+        if "leave" in message:
+            self._dismissed = True
+            raise _SupervisorGone
         return message, fds
 
     def _look_for_supervisor(self, _number: int, _frame: FrameType | None) -> None:

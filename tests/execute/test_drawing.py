@@ -75,3 +75,10 @@ def test_drawing_feeds_an_engine() -> None:
     with Engine(workers=1) as engine, draw(engine, 2, 60, wait=0.02, generator=fake("draw_plainly")) as drawn:
         tasks = (p and Task(p, (GOOD,), k) for k, p in enumerate(drawn))
         assert len(list(engine.run(tasks))) == 60
+
+
+def test_the_real_generator_draws_and_names_its_mixes() -> None:
+    with draw(sys.executable, 11, 12, mix="control-flow") as drawn:
+        assert len(list(drawn)) == 12
+    with pytest.raises(DrawingFailed, match=r"there is no mix 'no-such'; choose from .*control-flow"):
+        list(draw(sys.executable, 11, 12, mix="no-such"))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from inplace_fuzz.core import Program, ProgramError
-from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, OperationFailed, Result, Task
+from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, OperationFailed, Result, Target, Task
 from tests.execute.leftovers import no_leftovers
 from tests.execute.programs import EAGER, EAGER_DIES, GOOD, planted, program
 
@@ -155,6 +155,31 @@ def test_an_interpreter_without_torch_is_one_clear_error(tmp_path: Path) -> None
         Engine(workers=1, python=str(bare)) as engine,
         pytest.raises(EngineError, match="No module named"),
     ):
+        list(engine.run([Task(program(), (GOOD,), 0)]))
+
+
+def test_a_compiler_that_breaks_when_imported_is_its_own_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing it kills the warm process first; after that, workers import it themselves, and die of it themselves."""
+    (tmp_path / "aborting.py").write_text("import os\nos.abort()\n")
+    (tmp_path / "hanging.py").write_text("import time\ntime.sleep(600)\n")
+    monkeypatch.setattr("inplace_fuzz.execute.link.WARM_SECONDS", 3.0)
+    limits = Limits(seconds=1, memory_bytes=1 << 30)
+    environment = {"PYTHONPATH": str(tmp_path)}
+    targets = (GOOD, Target("aborting:X", GOOD.lane), Target("hanging:X", GOOD.lane))
+    with no_leftovers(), Engine(workers=1, limits=limits, environment=environment) as engine:
+        results = list(engine.run([Task(program(k), targets[: 3 - k], k) for k in range(2)]))
+    assert {(r.task.key, r.target.backend): str(r.verdict) for r in results} == {
+        (0, GOOD.backend): "agree",
+        (1, GOOD.backend): "agree",
+        (0, "aborting:X"): "crash(SIGABRT)",
+        (1, "aborting:X"): "crash(SIGABRT)",
+        (0, "hanging:X"): "timeout(import)",
+    }
+
+
+def test_limits_too_tight_to_start_in_are_one_clear_error() -> None:
+    tight = Limits(memory_bytes=-(64 << 20))
+    with no_leftovers(), Engine(workers=1, limits=tight) as engine, pytest.raises(EngineError, match="memory_bytes"):
         list(engine.run([Task(program(), (GOOD,), 0)]))
 
 
