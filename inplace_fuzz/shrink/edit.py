@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from inplace_fuzz.core import Program
+from inplace_fuzz.core import Program, default_spec
+from inplace_fuzz.core.spec import specs_in
 
 # What takes a node's place: another node, several (in a list of statements or elements), or nothing.
 Change: TypeAlias = "ast.AST | list[Any] | None"
@@ -63,6 +64,17 @@ def edited(program: Program, changes: Changes) -> Program:
     tree = substitute(program.tree, changes)
     assert isinstance(tree, ast.Module)
     return replace(program, source=show(tree))
+
+
+def with_input(program: Program, changes: Changes, parameter: str, shape: tuple[int, ...]) -> Program:
+    """The edited program with one more float32 input at the end, of values that no other input has."""
+    arguments = program.forward.args
+    more = ast.arguments(**{**dict(ast.iter_fields(arguments)), "args": [*arguments.args, ast.arg(parameter)]})
+    used = [v.real for c in program.calls for s in specs_in(c) for v in s.values if s.dtype != "bool"]
+    start = int(max([0, *used])) + 1
+    spec = default_spec(f"f32[{','.join(map(str, shape))}]", start=start)
+    changed = edited(program, {**changes, arguments: more})
+    return replace(changed, calls=tuple((*call, spec) for call in program.calls))
 
 
 def show(tree: ast.Module) -> str:

@@ -12,15 +12,17 @@ import math
 from collections.abc import Iterator
 
 from inplace_fuzz.core import Program, TensorSpec, render
-from inplace_fuzz.core.spec import specs_in
+from inplace_fuzz.core.spec import Arg, specs_in
 from inplace_fuzz.shrink.edit import size_literals
 
+_OWN_METHODS = ("forward", "__init__")
 COMPUTING_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "real", "imag", "data"})
 
 
 def statements(program: Program) -> int:
-    """How many statements the program has, in forward, in `__init__` and in helper functions."""
-    return sum(_is_step(n) for n in _code(program))
+    """How many statements the program has, in forward, in `__init__` and in helpers; the `def` of a helper is one."""
+    helpers = [n for n in ast.walk(program.tree) if isinstance(n, ast.FunctionDef) and n.name not in _OWN_METHODS]
+    return len(helpers) + sum(_is_step(n) for n in _code(program) if not isinstance(n, ast.FunctionDef))
 
 
 def operators(program: Program) -> int:
@@ -51,15 +53,21 @@ def size(program: Program) -> tuple[int, int, int, int, int]:
 def rank(program: Program) -> tuple[int | str, ...]:
     """A total order in which every accepted reduction must go down: `size`, with what it cannot see put in.
 
-    A dimension counts as two long at least: people report `[1., 2.]` rather than a tensor of one element, where
-    indexing and broadcasting hide what happens. Before the length comes what needs explaining: a dtype other than
-    float32, strides, values that do not count up, a result that has nothing to do with the writes. After it comes the
-    sum of the numbers in the text, so that `x[1]` is simpler than `x[2]`, and the text itself.
+    A lone number and a dimension of one count as four long: people report `[1., 2.]` rather than a tensor of one
+    element, where indexing and broadcasting hide what happens. Before the length comes what needs explaining: a dtype
+    other than float32, strides, values that do not count up or that another input has too. After it come a result that
+    has nothing to do with the writes, the sum of the numbers in the text (`x[1]` is simpler than `x[2]`), and the text.
     """
     text = render(program)
     counts = statements(program), operators(program), inputs(program), _natural_elements(program)
-    odd = _oddness(program) + _returns_untouched(program) + sum(n.value in (0, 1) for n in size_literals(program))
-    return (*counts, odd, len(text), _magnitude(program), text)
+    odd = _oddness(program) + sum(n.value in (0, 1) for n in size_literals(program))
+    # `torch.ones` is no simpler than `torch.zeros` for being shorter.
+    length = len(text) + text.count("torch.ones(")
+    return (*counts, odd, length, int(_returns_untouched(program)), _magnitude(program), _with_zeros_first(text))
+
+
+def _with_zeros_first(text: str) -> str:
+    return text.replace("torch.zeros(", "torch.(")
 
 
 def _code(program: Program) -> Iterator[ast.AST]:
@@ -107,7 +115,7 @@ def _natural_elements(program: Program) -> int:
 def _natural(spec: TensorSpec) -> int:
     if spec.strides is not None or spec.storage is not None:
         return max(2, len(spec.values))
-    return max(2, math.prod(max(2, n) for n in spec.shape))
+    return math.prod(n if n > 1 else 4 for n in spec.shape or (1,))
 
 
 def _returns_untouched(program: Program) -> bool:
@@ -137,15 +145,25 @@ def _target(statement: ast.stmt) -> ast.AST:
 
 
 def _oddness(program: Program) -> int:
-    return sum(_odd(spec) for call in program.calls for spec in specs_in(call))
+    return sum(_odd(spec) for call in program.calls for spec in specs_in(call)) + sum(map(_repeats, program.calls))
+
+
+def _repeats(call: tuple[Arg, ...]) -> int:
+    """How many floating-point inputs hold a value that an earlier one holds: a misplaced element may not show."""
+    seen: set[object] = set()
+    repeated = 0
+    for spec in specs_in(call):
+        if spec.dtype.startswith(("float", "bfloat")) and spec.storage is None:
+            repeated += not seen.isdisjoint(spec.values)
+            seen |= set(spec.values)
+    return repeated
 
 
 def _odd(spec: TensorSpec) -> int:
     plain_dtype = spec.dtype == "float32"
     counting = all(b == a + 1 for a, b in zip(spec.values, spec.values[1:], strict=False)) or spec.dtype == "bool"
-    degenerate = not spec.shape or min(spec.shape) < 2
     layout = (spec.strides is not None) + (spec.offset != 0) + (spec.storage is not None) + spec.requires_grad
-    return (not plain_dtype) + (not counting) + 3 * degenerate + layout
+    return (not plain_dtype) + (not counting) + layout
 
 
 def _magnitude(program: Program) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from inplace_fuzz.core import Program
 from inplace_fuzz.shrink.passes.blocks import fewer_trips, flatten_blocks
 from inplace_fuzz.shrink.passes.expressions import (
+    computed_to_input,
     drop_arguments,
     hoist_parts,
     replace_by_input,
@@ -19,6 +20,7 @@ from inplace_fuzz.shrink.passes.expressions import (
     shorten_lists,
 )  # fmt: skip
 from inplace_fuzz.shrink.passes.forms import brackets_for_methods, plainer_creators, plainer_writes
+from inplace_fuzz.shrink.passes.helpers import inline_helpers
 from inplace_fuzz.shrink.passes.indices import fewer_index_elements, plainer_index_elements
 from inplace_fuzz.shrink.passes.inputs import (
     drop_unused_parameters,
@@ -33,7 +35,7 @@ from inplace_fuzz.shrink.passes.inputs import (
 from inplace_fuzz.shrink.passes.literals import plainer_numbers, shorter_literals
 from inplace_fuzz.shrink.passes.returns import return_a_name, simplify_return
 from inplace_fuzz.shrink.passes.scaffold import buffers_to_inputs, drop_decorators, drop_unused_definitions
-from inplace_fuzz.shrink.passes.shapes import fewer_dimensions, smaller_sizes
+from inplace_fuzz.shrink.passes.shapes import fewer_dimensions, natural_shapes, smaller_sizes
 from inplace_fuzz.shrink.passes.statements import delete_statements, inline_names, keep_one_write
 
 Reducer = Callable[[Program], Iterator[Program]]
@@ -43,6 +45,7 @@ PASSES: tuple[Reducer, ...] = (
     keep_one_write,
     delete_statements,
     flatten_blocks,
+    inline_helpers,
     simplify_return,
     drop_unused_parameters,
     drop_unused_definitions,
@@ -50,6 +53,7 @@ PASSES: tuple[Reducer, ...] = (
     inline_names,
     replace_by_number,
     replace_by_input,
+    computed_to_input,
     return_a_name,
     shorten_lists,
     fewer_trips,
@@ -65,6 +69,7 @@ PASSES: tuple[Reducer, ...] = (
     plainer_index_elements,
     smaller_sizes,  # before fewer_dimensions, which would otherwise make lone numbers of long tensors
     fewer_dimensions,
+    natural_shapes,
     plain_dtypes,
     plain_values,
     shorter_literals,

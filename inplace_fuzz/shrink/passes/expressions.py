@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 from inplace_fuzz.core import Program
 from inplace_fuzz.core.kinds import CREATORS, Scope
-from inplace_fuzz.shrink.edit import COMPOUND, body_statements, constant, edited, expressions, name, on_torch
+from inplace_fuzz.shrink.edit import (
+    COMPOUND,
+    body_statements,
+    constant,
+    edited,
+    expressions,
+    name,
+    on_torch,
+    with_input,
+)
+from inplace_fuzz.shrink.static import Shapes
 
 _TAKES_SCALAR = frozenset({
     "add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_", "fill_", "masked_fill_", "masked_fill", "index_fill_",
@@ -36,6 +46,19 @@ def replace_by_input(program: Program) -> Iterator[Program]:
             computed = isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)) and not _is_target(node, statement)
             if computed and not _is_statement(node, statement) and scope.value(node).what == "tensor":
                 yield from (edited(program, {node: name(t)}) for t in tensors[:3])
+
+
+def computed_to_input(program: Program) -> Iterator[Program]:
+    """Passes a computed value in as one more input, where its shape is known from the text and is not a number's."""
+    if any(d for d in program.forward.args.defaults):
+        return
+    shapes = Shapes(program)
+    fresh = next(f"new{k}" for k in range(len(program.parameters) + 1) if f"new{k}" not in program.parameters)
+    for statement in shapes.steps():
+        for node in dict.fromkeys(_value_places(statement)):
+            shape = None if isinstance(node, (ast.Name, ast.Constant)) else shapes.of(node)
+            if shape and 0 not in shape:
+                yield with_input(program, {node: name(fresh)}, fresh, shape)
 
 
 def replace_by_number(program: Program) -> Iterator[Program]:
@@ -92,8 +115,10 @@ def _parts(node: ast.expr, statement: ast.stmt) -> Iterator[ast.expr]:
         case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if not on_torch(node):
             if _is_statement(node, statement) and not isinstance(receiver, ast.Call):
                 return  # `x` alone is no statement; deleting this one is another reducer's work
-            if not (isinstance(receiver, ast.Name) and receiver.id == "self"):
-                yield receiver
+            if isinstance(receiver, ast.Name) and receiver.id == "self":
+                yield from (a for a in node.args if _computes(a))
+                return
+            yield receiver
             if not method.endswith("_"):
                 yield from (a for a in node.args if isinstance(a, (ast.Call, ast.BinOp)))
         case ast.Call() if on_torch(node) and node.args:
@@ -127,6 +152,17 @@ def _is_statement(node: ast.expr, statement: ast.stmt) -> bool:
 
 def _is_index(node: ast.expr, statement: ast.stmt) -> bool:
     return any(isinstance(n, ast.Subscript) and n.slice is node for n in ast.walk(statement))
+
+
+def _value_places(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Where any tensor can stand: where a number can, both operands, the arguments of calls."""
+    yield from _scalar_places(statement)
+    for node in expressions(statement) if not isinstance(statement, COMPOUND) else ():
+        match node:
+            case ast.BinOp(left=left, right=right):
+                yield from (left, right)
+            case ast.Call(func=ast.Attribute(), args=args):
+                yield from args
 
 
 def _scalar_places(statement: ast.stmt) -> Iterator[ast.expr]:

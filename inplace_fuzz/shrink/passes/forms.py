@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from inplace_fuzz.core import Program
-from inplace_fuzz.core.kinds import Scope
+from inplace_fuzz.core.kinds import CREATORS
 from inplace_fuzz.shrink.edit import body_statements, constant, edited, expressions, on_torch
+from inplace_fuzz.shrink.static import Shapes
 
 _OPERATOR = {"add_": ast.Add, "sub_": ast.Sub, "mul_": ast.Mult, "div_": ast.Div}
 _ARITHMETIC = {"add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div}
@@ -29,15 +30,14 @@ def brackets_for_methods(program: Program) -> Iterator[Program]:
 
 def plainer_creators(program: Program) -> Iterator[Program]:
     """Makes a tensor by `torch.zeros([...])`, then by `torch.ones`, wherever its size is known from the text."""
-    scope = Scope(program)
-    shapes = _shapes(program)
-    for statement in scope.steps():
+    shapes = Shapes(program)
+    for statement in shapes.steps():
         for node in expressions(statement):
-            shape = _shape_made(node, shapes)
-            if shape is None:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _creates(node.func.attr)):
                 continue
-            for maker in ("zeros", "ones"):
-                text = f"torch.{maker}({shape})"
+            shape = shapes.of(node)
+            for maker in ("zeros", "ones") if shape is not None else ():
+                text = f"torch.{maker}({list(shape or ())})"
                 if ast.unparse(node) != text:
                     yield edited(program, {node: ast.parse(text, mode="eval").body})
 
@@ -118,47 +118,5 @@ def _integer(node: ast.expr) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _shapes(program: Program) -> dict[str, list[int]]:
-    """The shape of each tensor parameter that is never rebound."""
-    first = program.calls[0] if program.calls else ()
-    shapes = {p: list(a.shape) for p, a in zip(program.parameters, first, strict=False) if hasattr(a, "shape")}
-    rebound = {n.id for n in ast.walk(program.forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return {p: s for p, s in shapes.items() if p not in rebound}
-
-
-def _shape_made(node: ast.expr, shapes: dict[str, list[int]]) -> list[int] | None:
-    """The shape that a creating call gives, where the text says it."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="tensor"), args=[data]) if on_torch(node):
-            try:
-                return _nested_shape(ast.literal_eval(data))
-            except ValueError:
-                return None
-        case ast.Call(func=ast.Attribute(attr=maker), args=[ast.Name(id=like), *_]) if maker.endswith("_like"):
-            return shapes.get(like)
-        case ast.Call(func=ast.Attribute(attr="clone", value=ast.Name(id=like))):
-            return shapes.get(like)
-        case ast.Call(func=ast.Attribute(attr="arange"), args=[stop]) if on_torch(node):
-            count = _integer(stop)
-            return None if count is None else [count]
-        case ast.Call(func=ast.Attribute(attr=maker), args=[*args]):
-            if maker in (
-                "zeros",
-                "ones",
-                "empty",
-                "full",
-                "new_zeros",
-                "new_ones",
-                "new_empty",
-                "new_full",
-                "rand",
-                "randn",
-            ):
-                sizes = args[0].elts if args and isinstance(args[0], (ast.List, ast.Tuple)) else args
-                numbers = [n for n in (_integer(s) for s in sizes) if n is not None]
-                return numbers if len(numbers) == len(sizes) else None
-    return None
-
-
-def _nested_shape(value: object) -> list[int]:
-    return [len(value), *(_nested_shape(value[0]) if value else [])] if isinstance(value, list) else []
+def _creates(method: str) -> bool:
+    return method == "clone" or method in CREATORS

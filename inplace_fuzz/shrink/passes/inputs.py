@@ -39,13 +39,9 @@ def merge_inputs(program: Program) -> Iterator[Program]:
 
 
 def inputs_by_literals(program: Program) -> Iterator[Program]:
-    """Makes an input in forward instead, as `torch.zeros([2])`, or reads a number in its place."""
+    """Writes the value of an input that is a plain number where it is read."""
     for parameter, arg in _arguments(program):
-        reads = [n for n in ast.walk(program.forward) if isinstance(n, ast.Name) and n.id == parameter]
-        if isinstance(arg, TensorSpec) and arg.dtype == "float32" and len(reads) == 1:
-            made = ast.parse(f"torch.zeros({list(arg.shape)})", mode="eval").body
-            yield _without_parameters(program, [parameter], {parameter: made})
-        elif isinstance(arg, (bool, int, float)):
+        if isinstance(arg, (bool, int, float)):
             yield _without_parameters(program, [parameter], {parameter: constant(arg)})
 
 
@@ -60,6 +56,33 @@ def plain_signature(program: Program) -> Iterator[Program]:
         yield edited(program, bare)
     if function.args.defaults and all(len(c) == len(program.parameters) for c in program.calls):
         yield edited(program, dict.fromkeys(function.args.defaults))
+    fixed = _never_passed(program)
+    if fixed:
+        reads: dict[ast.AST, ast.AST | None] = {
+            n: fixed[n.id] for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in fixed
+        }
+        signature = ast.arguments(
+            posonlyargs=[],
+            args=[a for a in function.args.args if a.arg not in fixed],
+            kwonlyargs=[],
+            kw_defaults=[],
+            defaults=[],
+        )
+        yield edited(program, {**reads, function.args: signature})
+
+
+def _never_passed(program: Program) -> dict[str, ast.expr]:
+    """The defaults of the arguments that no call passes."""
+    arguments = program.forward.args
+    if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
+        return {}
+    most = max(map(len, program.calls), default=0)
+    positional = [a.arg for a in arguments.args[1:]]
+    defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+    found = {p: defaults[p] for p in positional[most:] if p in defaults}
+    if len(found) != len(defaults):
+        return {}
+    return found | {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
 
 
 def plain_layouts(program: Program) -> Iterator[Program]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
-from inplace_fuzz.core import Program, default_spec
-from inplace_fuzz.shrink.edit import edited, name
-
-_MAKERS = ("zeros", "ones", "rand", "randn", "empty", "full")
+from inplace_fuzz.core import Program
+from inplace_fuzz.shrink.edit import edited, name, with_input
+from inplace_fuzz.shrink.static import made_shape
 
 
 def drop_unused_definitions(program: Program) -> Iterator[Program]:
@@ -42,20 +40,12 @@ def buffers_to_inputs(program: Program) -> Iterator[Program]:
         fresh = next(n for n in (attribute, *(f"{attribute}_{k}" for k in range(9))) if n not in program.parameters)
         changes: dict[ast.AST, ast.AST | list[ast.AST] | None] = {statement: None}
         changes |= {n: name(fresh) for n in uses}
-        shape = _made_shape(made)
+        shape = made_shape(made)
         if shape is not None:
-            arguments = program.forward.args
-            spec = default_spec(f"f32[{','.join(map(str, shape))}]")
-            with_input = {**changes, arguments: _with_argument(arguments, fresh)}
-            yield replace(edited(program, with_input), calls=tuple((*c, spec) for c in program.calls))
+            yield with_input(program, changes, fresh, shape)
         local = edited(program, changes)
         start = local.forward.body[0]
         yield edited(local, {start: [ast.Assign([ast.Name(fresh, ast.Store())], made), start]})
-
-
-def _with_argument(arguments: ast.arguments, fresh: str) -> ast.arguments:
-    fields = dict(ast.iter_fields(arguments))
-    return ast.arguments(**{**fields, "args": [*arguments.args, ast.arg(fresh)]})
 
 
 def _module_class(program: Program) -> ast.ClassDef:
@@ -89,17 +79,6 @@ def _tensors_on_self(program: Program) -> Iterator[tuple[ast.stmt, str, ast.expr
                         yield statement, at, made
                     elif text.startswith("torch.") and not text.startswith("torch.nn"):
                         yield statement, at, call
-
-
-def _made_shape(made: ast.expr) -> list[int] | None:
-    match made:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=maker), args=args) if maker in _MAKERS:
-            sizes = args[0].elts if args and isinstance(args[0], (ast.List, ast.Tuple)) else args
-            values = [s.value for s in sizes if isinstance(s, ast.Constant) and isinstance(s.value, int)]
-            return values if len(values) == len(sizes) else None
-        case ast.Call(func=ast.Attribute(attr="tensor"), args=[ast.List(elts=elts)]):
-            return [len(elts)] if all(isinstance(e, ast.Constant) for e in elts) else None
-    return None
 
 
 def _unused(program: Program) -> Iterator[ast.AST]:

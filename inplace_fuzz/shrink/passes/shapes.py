@@ -38,6 +38,26 @@ def smaller_sizes(program: Program) -> Iterator[Program]:
                 yield from (_resized(program, {size: new}, only=k) for new in (1, 2) if new < size)
 
 
+def natural_shapes(program: Program) -> Iterator[Program]:
+    """Makes lone numbers and dimensions of one element two long, all at once and then input by input."""
+    yield program.with_calls(*(map_specs(c, _natural) for c in program.calls))
+    for k in range(len(program.parameters)):
+        yield program.with_calls(
+            *(tuple(map_specs(a, _natural) if k == at else a for at, a in enumerate(c)) for c in program.calls)
+        )
+
+
+def _natural(spec: TensorSpec) -> TensorSpec:
+    if not spec.plain or (spec.shape and min(spec.shape) > 1):
+        return spec
+    shape = tuple(max(2, n) for n in spec.shape) or (2,)
+    kind = type(spec.values[0]) if spec.values else float
+    whole = spec.dtype.startswith(("int", "uint"))
+    first = 0 if whole else spec.values[0].real if spec.values else 1
+    values = tuple(kind(k % 2 == 0 if kind is bool else first + k) for k in range(math.prod(shape)))
+    return replace(spec, shape=shape, values=values)
+
+
 def fewer_dimensions(program: Program) -> Iterator[Program]:
     """Drops a dimension of every tensor of the highest rank, or of one input, with the index element that meets it."""
     specs = _specs(program)
@@ -99,7 +119,9 @@ def _cropped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
     offsets = [0]
     for length, stride in zip(shape, strides, strict=True):
         offsets = [o + k * stride for o in offsets for k in range(length)]
-    return TensorSpec(shape, spec.dtype, tuple(spec.values[o] for o in offsets), requires_grad=spec.requires_grad)
+    # A dimension that was empty has no corner: whatever is new holds zeros.
+    values = tuple(spec.values[o] if o < len(spec.values) else 0 for o in offsets)
+    return TensorSpec(shape, spec.dtype, values, requires_grad=spec.requires_grad)
 
 
 def _less_deep(
@@ -119,11 +141,7 @@ def _less_deep(
         if spec.strides is not None:
             return replace(spec, shape=shape, strides=spec.strides[:axis] + spec.strides[axis + 1 :])
         one = _cropped(spec, tuple(1 if k == axis else n for k, n in enumerate(spec.shape)))
-        return (
-            replace(one, shape=shape)
-            if math.prod(spec.shape)
-            else TensorSpec(shape, spec.dtype, (0,) * math.prod(shape))
-        )
+        return replace(one, shape=shape)
 
     changes: dict[ast.AST, Change] = {}
     if cut is not None:
