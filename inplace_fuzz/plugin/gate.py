@@ -59,7 +59,7 @@ class Gate:
         """Asks a worker, which may import torch, what can run. Raises UsageError."""
         settings = self.settings
         if not self.config.option.collectonly:
-            for directory, option in ((settings.corpus, "corpus"), (settings.report, "report")):
+            for directory, option in ((settings.report, "report"), (settings.corpus, "corpus")):
                 self._check_writable(directory, f"{settings.option}-{option}")
         try:
             with Engine(workers=1) as engine:
