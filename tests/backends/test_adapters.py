@@ -1,0 +1,105 @@
+"""The registry, and each adapter on programs whose verdicts are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from inplace_fuzz import backends
+from inplace_fuzz.backends.torchscript import function_source
+from inplace_fuzz.core import Backend, Kind, Lane, Program, TensorSpec
+from tests.execute.test_evaluate import judged
+
+HEAD = "import torch\n\n\nclass M(torch.nn.Module):\n"
+INIT = "    def __init__(self):\n        super().__init__()\n        self.register_buffer('buf', torch.zeros([2]))\n\n"
+X = TensorSpec((2,), "float32", (1.0, 2.0))
+
+
+def program(body: str, *, init: str = "", parameters: str = "x", inputs: tuple[object, ...] = (X,)) -> Program:
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    return Program(f"{HEAD}{init}    def forward(self, {parameters}):\n{lines}", (inputs, inputs))
+
+
+@pytest.mark.parametrize("name", backends.names())
+def test_every_backend_has_what_the_protocol_asks_for(name: str) -> None:
+    backend = backends.load(name)
+    assert isinstance(backend, Backend)
+    assert backend.name == name
+    assert backend.channels
+    assert Lane.DIRECT in backend.lanes
+    assert backend.per_fork > 0
+    assert backend.form in {"fx", "script", "trace", "graph"}
+    assert all(r.pattern and r.exception for r in backend.refusals)
+
+
+def test_an_unknown_backend_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(backends.UnknownBackend, match=r"no backend 'tmv'; choose from .*tvm"):
+        backends.load("tmv")
+    with pytest.raises(backends.UnknownBackend, match="cannot be loaded"):
+        backends.load("no_such_module:BACKEND")
+
+
+@pytest.mark.parametrize(
+    "name", ["torchscript-graph", "torchscript", "torchscript-trace", "export", "aot-eager", "tvm"]
+)
+def test_a_write_through_a_view_agrees_in_every_lane(name: str) -> None:
+    if not backends.version_or_reason(name)[0]:
+        pytest.skip(backends.version_or_reason(name)[1])
+    backend = backends.load(name)
+    given = program("v = x[1:]\nv.add_(1)\ny = torch.zeros([2])\ny[0] = x[1]\nreturn x * 2, y")
+    for where, verdict in judged(given, *((backend, lane) for lane in backend.lanes)).items():
+        assert verdict.kind is Kind.AGREE, (where, str(verdict), verdict.message)
+
+
+@pytest.mark.parametrize("name", ["torchscript-graph", "torchscript", "torchscript-trace", "export"])
+def test_buffers_move_as_eager_s_do_in_every_lane(name: str) -> None:
+    backend = backends.load(name)
+    given = program("self.buf[0].add_(x[0])\nreturn self.buf * 1", init=INIT)
+    for where, verdict in judged(given, *((backend, lane) for lane in backend.lanes)).items():
+        assert verdict.kind is Kind.AGREE, (where, str(verdict), verdict.message)
+
+
+def test_known_faults_of_released_compilers_show() -> None:
+    foreach = program("torch._foreach_mul_([x], 3)\nreturn x")
+    graph = backends.load("torchscript-graph")
+    assert judged(foreach, (graph, Lane.DIRECT))["torchscript-graph", "direct"].kind is Kind.MISMATCH
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (program("return x"), "def forward(x):\n    return x\n"),
+        (program("return x", parameters="x, n: int = 3"), "def forward(x, n: int = 3):\n    return x\n"),
+        (program("self.buf[0] = 1\nreturn x", init=INIT), "def forward(buf, x):\n    buf[0] = 1\n    return x\n"),
+        (program("return x", init=INIT), "def forward(x):\n    return x\n"),
+    ],
+)
+def test_forward_becomes_a_plain_function(given: Program, expected: str) -> None:
+    assert function_source(given) == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        program("self.buf = x\nreturn x", init=INIT),
+        program("buf = x\nreturn self.buf + buf", init=INIT),
+        program("return self.helper(x)", init=INIT),
+        program("return self.buf", init=INIT.replace("self.register_buffer", "self.n = 3; self.register_buffer")),
+        Program(
+            "import torch\nN = 3\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n        return x\n", ((X,),)
+        ),
+    ],
+)
+def test_what_a_function_cannot_say_is_left_to_the_class(given: Program) -> None:
+    assert function_source(given) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["inductor"])
+def test_slow_compilers_agree_too(name: str) -> None:
+    version, reason = backends.version_or_reason(name)
+    if not version:
+        pytest.skip(reason)
+    backend = backends.load(name)
+    given = program("x[1:].add_(1)\nreturn x * 2")
+    for verdict in judged(given, *((backend, lane) for lane in backend.lanes)).values():
+        assert verdict.kind is Kind.AGREE, verdict.message

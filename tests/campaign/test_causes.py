@@ -1,0 +1,85 @@
+"""Which findings are the same, and how a finding reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inplace_fuzz import corpus
+from inplace_fuzz.campaign.causes import Causes, cause_of
+from inplace_fuzz.campaign.text import difference_lines, finding_lines
+from inplace_fuzz.core import Channel, Difference, Kind, Program, TensorSpec, Verdict
+
+HEAD = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n"
+X = TensorSpec((2,), "float32", (1.0, 2.0))
+WRONG = Verdict(Kind.MISMATCH, (Channel.VALUES,))
+
+
+def program(*lines: str, shape: tuple[int, ...] = (2,)) -> Program:
+    spec = TensorSpec(shape, "float32", tuple(float(k + 1) for k in range(shape[0])))
+    return Program(HEAD + "".join(f"        {line}\n" for line in lines), ((spec,),))
+
+
+def error(message: str) -> Verdict:
+    return Verdict(Kind.ERROR, stage="convert", message=message)
+
+
+def test_an_error_is_one_cause_whatever_its_values() -> None:
+    one, two = program("x[0] = 1", "return x"), program("x[1:].mul_(2)", "return x")
+    left = cause_of("tvm", "direct", error("ValueError: (1) of (2)"), one)
+    assert left == cause_of("tvm", "direct", error("ValueError: (3) of (4)"), two)
+    assert left != cause_of("tvm", "direct", error("ValueError: other"), one)
+
+
+def test_a_mismatch_is_one_cause_whatever_its_names_and_numbers() -> None:
+    one = program("x[0] = 1", "return x")
+    two = program("x[1] = 5", "return x", shape=(4,))
+    other = program("x[1:] = 5", "return x")
+    assert cause_of("tvm", "direct", WRONG, one) == cause_of("tvm", "direct", WRONG, two)
+    assert cause_of("tvm", "direct", WRONG, one) != cause_of("tvm", "direct", WRONG, other)
+
+
+def test_a_finding_that_holds_a_known_cause_is_explained_and_another_is_not() -> None:
+    causes = Causes()
+    causes.learn("tvm", "direct", WRONG, program("x[0] = 1", "return x"), "a.py")
+    assert causes.explanation("tvm", "direct", WRONG, program("x[0] = 1", "x.mul_(2)", "return x"))
+    assert not causes.explanation("tvm", "direct", WRONG, program("x.mul_(2)", "return x"))
+    assert not causes.explanation("tvm", "rewritten", WRONG, program("x[0] = 1", "return x"))
+
+
+def test_the_corpus_is_what_is_known(tmp_path: Path) -> None:
+    row = corpus.Expectation("tvm", "direct", "apache-tvm 1", "error(convert)", "known", "", "ValueError: (1)")
+    path = corpus.write_entry(tmp_path, program("x[0] = 1", "return x"), [row])
+    causes = Causes()
+    causes.learn_corpus([corpus.read_entry(path)])
+    cause = causes.explanation("tvm", "direct", error("ValueError: (7)"), program("return x + 1"))
+    assert causes.known(cause) == path.name
+
+
+def test_carets_stand_under_what_differs() -> None:
+    lines = difference_lines(Difference("output 0", "[[1, 0], [2, 0]]", "[[1, 0], [3, 0]]", 1, 4), "tvm")
+    assert lines == [
+        "output 0, 1 of 4 elements differ",
+        "    eager  [[1, 0], [2, 0]]",
+        "    tvm    [[1, 0], [3, 0]]",
+        "                     ^",
+    ]
+
+
+def test_a_finding_reads_like_a_bug_report() -> None:
+    verdict = Verdict(Kind.MISMATCH, (Channel.VALUES,), differences=(Difference("output", "[1, 2]", "[1, 3]", 1, 2),))
+    text = "\n".join(
+        finding_lines(
+            program("x[0] = 1", "return x"),
+            "tvm",
+            "direct",
+            "apache-tvm 0.27.0.post1",
+            verdict,
+            original=program("x[0] = 1", "x[1] = 2", "return x"),
+            path="corpus/a.py",
+        )
+    )
+    assert text.startswith(
+        "FOUND  mismatch(values)  tvm 0.27.0.post1  direct lane         1 statement, shrunk from 2\n"
+    )
+    assert "    def forward(self, x):                x: f32[2] = [1, 2]\n        x[0] = 1\n        return x\n" in text
+    assert "re-run    inplace-fuzz replay corpus/a.py" in text
