@@ -39,7 +39,9 @@ class TorchCompile:
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("build")
         torch._dynamo.reset()  # noqa: SLF001  one program's guards are not the next one's
-        compiled = torch.compile(module, backend=self.mode, fullgraph=True)
+        # A rewritten module's guards look at storages, which Dynamo cannot trace; its forward is the graph alone.
+        entry = module.forward if isinstance(module, torch.fx.GraphModule) else module
+        compiled = torch.compile(entry, backend=self.mode, fullgraph=True)
         state = {name: t.clone() for name, t in module.named_buffers()}
         compiled(*example)  # compiles, on throwaway inputs
         with torch.no_grad():
