@@ -1,6 +1,7 @@
 """The run as it goes: a live table on a terminal, a line every few seconds elsewhere.
 
-Both are listeners of a campaign (`campaign.run.Listener`) and context managers; leaving one gives the terminal back:
+Both are listeners of a campaign (`campaign.run.Listener`) and context managers; leaving one says the last totals and
+gives the terminal back:
 
     with choose(sys.stdout) as listener:
         Campaign(config, listener).run()
@@ -37,8 +38,9 @@ _STYLES = {
 
 
 class Display(Listener, Protocol):
-    """A listener that holds a terminal or a stream until it is closed."""
+    """A listener that holds a terminal or a stream until it is closed. `finish` shows this last state and closes."""
 
+    def finish(self, progress: Progress) -> None: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: object) -> None: ...
@@ -77,6 +79,10 @@ class PlainListener:
 
     def on_note(self, text: str) -> None:
         self._say(f"note: {text}")
+
+    def finish(self, progress: Progress) -> None:
+        self._progress = progress
+        self.close()
 
     def close(self) -> None:
         """Says the last totals, once."""
@@ -122,6 +128,10 @@ class RichListener:
 
     def on_note(self, text: str) -> None:
         self.console.print(Text(f"note: {text}", style="dim"))
+
+    def finish(self, progress: Progress) -> None:
+        self._progress = progress
+        self.close()
 
     def close(self) -> None:
         """Leaves the last table on the screen and gives the cursor back. Safe to call twice."""

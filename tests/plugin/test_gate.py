@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from runs import ABSENT, RIGHT, WRONG, interrupt_after, run
 
+pytestmark = pytest.mark.xdist_group("plugin-gate")  # its tests share a directory
 BOTH = f"--fuzz-backends={RIGHT},{WRONG}"
 
 
@@ -81,7 +82,7 @@ def test_one_campaign_under_xdist_with_warnings_as_errors_and_no_cache(tmp_path)
     assert status == 0, said
     assert "2 workers" in said
     assert "1 passed, 1 deselected" in said
-    assert said.count("programs in 0:0") == 1
+    assert len(re.findall(r"^\d+ programs? in ", said, re.MULTILINE)) == 1
     assert "WRONG/direct:" not in said  # deselected, so not run
     assert not (tmp_path / ".pytest_cache").exists()
 
@@ -121,5 +122,5 @@ def test_a_default_backend_that_is_not_here_is_skipped_with_the_reason(tmp_path)
     status, said = run(tmp_path, "--fuzz", "-k", "ABSENT", "-p", "defaults", "-rs", PYTHONSAFEPATH="")
     assert status == 0, said
     assert "1 skipped, 1 deselected" in said
-    assert "again with" not in said  # nothing was left to run, so nothing ran
+    assert "= inplace-fuzz =" not in said  # nothing was left to run, so nothing ran
     assert "ABSENT is not installed; `pip install absent` brings it" in said

@@ -3,6 +3,7 @@
 import pytest
 from runs import ABSENT, RIGHT, WRONG, run
 
+pytestmark = pytest.mark.xdist_group("plugin-replay")  # its tests share a directory
 PROGRAM = """
 import torch
 
