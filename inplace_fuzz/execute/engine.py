@@ -38,6 +38,8 @@ from inplace_fuzz.execute.runs import SLICE, Done, Pace, Result, Run
 __all__ = ["Done", "Engine", "EngineError", "Limits", "OperationFailed", "Result", "Target", "Task"]
 
 _TICK = 0.05
+_DRY_TICK = 0.002  # a source that has nothing yet does its own waiting
+_ABSENCE = 5.0
 
 
 class EngineError(RuntimeError):
@@ -83,6 +85,7 @@ class Engine:
         self._failed_starts = 0
         self._stillborn = 0
         self._ticked = 0.0
+        self._back = 0.0
         self._oom_kills = processes.oom_kills()
         self._directory: SessionDirectory | None = None
 
@@ -184,12 +187,16 @@ class Engine:
     def _advance(self, run: Run | None) -> None:
         """Hands out what can be handed out, then waits for news, briefly."""
         self._staff()
-        waits = self._dispatch(run)
+        self._dispatch(run)
         if run is not None and (run.events or run.finished):
             return
-        for key, _ in self._selector.select(0.0 if waits else _TICK):
+        dry = run is not None and run.dry_since and not run.exhausted
+        for key, _ in self._selector.select(_DRY_TICK if dry else _TICK):
             key.data()
         now = time.monotonic()
+        if now - self._ticked > _ABSENCE:
+            # The caller was elsewhere. Workers may have waited for us to read, so their time starts again.
+            self._back = now
         if now - self._ticked > _TICK / 2:
             self._ticked = now
             self._look_at_clocks(now)
@@ -203,8 +210,8 @@ class Engine:
             self._links.append(link)
             self._selector.register(link.control, selectors.EVENT_READ, lambda link=link: self._hear(link))
 
-    def _dispatch(self, run: Run | None) -> bool:
-        """Gives work to idle processes. True when a source has more to give at once, so that no time is to be lost."""
+    def _dispatch(self, run: Run | None) -> None:
+        """Gives work to idle processes, that of the innermost call first."""
         idle = [link for link in self._links if link.state == "idle"]
         while idle and self._asked:
             job = self._asked.popleft()
@@ -219,7 +226,6 @@ class Engine:
                 )
                 job.on_message = partial(candidate.take, job)
                 self._hand(idle.pop(), job, {t.backend for i in items for t in i.targets})
-        return bool(idle) and run is not None and not run.exhausted and not run.dry_since
 
     def _hand(self, link: Link, job: Job, backends: Iterable[str]) -> None:
         wanted = {b for b in (*backends, *self.extra_backends) if b != "eager"}
@@ -379,7 +385,7 @@ class Engine:
                     self._lose(link)
             elif job.reason:
                 self._stop(job)
-            elif job.overdue(now):
+            elif job.overdue(now, self._back):
                 job.stop("deadline")
                 self._stop(job)
             elif now - job.started > 0.5:

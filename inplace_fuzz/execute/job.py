@@ -184,9 +184,10 @@ class Job:
         """The statement that a drawer last announced."""
         return frames.read_statement(self._page)
 
-    def overdue(self, now: float) -> bool:
+    def overdue(self, now: float, back: float) -> bool:
+        """Whether the worker has been on one target for too long, not counting what was before `back`."""
         place = self.place()
-        since = max(self.started, place.since) if place else self.started
+        since = max(self.started, back, place.since if place else 0.0)
         return bool(self.started) and now - since > self.limits.seconds
 
     def _take(self, message: dict[str, Any]) -> None:

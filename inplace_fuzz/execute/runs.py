@@ -50,10 +50,8 @@ class Pace:
         known = self._seconds.get(name, result.seconds)
         self._seconds[name] = known + (result.seconds - known) * 0.1
 
-    def learn_per_fork(self, targets: list[Target], number: int) -> None:
-        """A limit that several backends share is the tightest one's; it is learned for each set that met it."""
-        for target in targets:
-            self._per_fork[target.backend] = max(1, min(number, self._per_fork.get(target.backend, number)))
+    def learn_per_fork(self, wishes: dict[str, int]) -> None:
+        self._per_fork.update(wishes)
 
     def seconds(self, item: Item) -> float:
         return sum(self._seconds.get(t.backend, 0.0) for t in item.targets)
@@ -130,8 +128,8 @@ class Run:
             if item.first is not None and item.first.kind is not Kind.INVALID:
                 verdict = flaky(item.first, verdict)
             self.settle(item.entry, item.targets[index], verdict, message["seconds"])
-        elif "done" in message and message["per_fork"] < 1 << 20:
-            self.pace.learn_per_fork(job.items[message["done"]].targets, message["per_fork"])
+        elif "done" in message:
+            self.pace.learn_per_fork(message["per_fork"])
 
     def settle(self, entry: Entry, target: Target, verdict: Verdict, seconds: float) -> None:
         """The one place where a target gets its verdict; a second one for it is nobody's."""

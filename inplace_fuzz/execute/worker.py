@@ -99,6 +99,7 @@ class _Worker:
         self._page = page
         self._nonce = nonce
         self._since = time.monotonic()
+        self._stage = ""
 
     def _send(self, message: dict[str, Any]) -> None:
         frames.write_all(self._fd, frames.encode(self._nonce, message))
@@ -126,14 +127,15 @@ class _Worker:
         started = time.monotonic()
         for number, item in enumerate(job["tasks"]):
             targets = [(backend, lane) for backend, lane in item["targets"]]
-            self._place(number, 0, "import")
+            self._since = time.monotonic()
+            self._place(number, frames.REFERENCE, "import")
             per_fork = self._judge(number, Program.from_json(item["program"]), targets)
             self._send({"done": number, "per_fork": per_fork})
-            if number + 1 >= per_fork or time.monotonic() - started > job["slice"]:
+            if number + 1 >= min(per_fork.values(), default=1 << 30) or time.monotonic() - started > job["slice"]:
                 return
 
-    def _judge(self, number: int, program: Program, keys: list[Key]) -> int:
-        """Judges one program on its targets. Returns how many programs the fussiest backend wants in one fork."""
+    def _judge(self, number: int, program: Program, keys: list[Key]) -> dict[str, int]:
+        """Judges one program on its targets. Returns how many programs in one fork each backend wants, if it says."""
         from inplace_fuzz.execute.evaluate import evaluate
 
         began = time.monotonic()
@@ -171,7 +173,7 @@ class _Worker:
             try:
                 evaluate(program, [t for k, t in loaded.items() if k in waiting], enter=enter, emit=emit)
             except BaseException as error:  # noqa: BLE001 - SystemExit and its like are the program's doing
-                _blame_for_raising(error, asked.get(here, here), waiting, emit)
+                _blame_for_raising(error, asked.get(here, here), self._stage, waiting, emit)
             if len(waiting) == before:
                 for key in list(waiting):
                     emit(key, Verdict(Kind.ERROR, stage="run", message=NO_VERDICT))
@@ -179,11 +181,11 @@ class _Worker:
 
     def _load(
         self, number: int, keys: list[Key], emit: Callable[[Key, Verdict], None]
-    ) -> tuple[dict[Key, tuple[Any, Lane]], int]:
+    ) -> tuple[dict[Key, tuple[Any, Lane]], dict[str, int]]:
         from inplace_fuzz.backends import load
 
         loaded: dict[Key, tuple[Any, Lane]] = {}
-        per_fork = 1 << 30
+        per_fork: dict[str, int] = {}
         for index, (name, lane) in enumerate(keys):
             if (name, lane) == EAGER:
                 continue
@@ -194,19 +196,21 @@ class _Worker:
             except Exception as error:  # noqa: BLE001 - an adapter that cannot be loaded is a finding about it
                 emit((name, lane), Verdict(Kind.ERROR, stage="import", message=first_line(error)))
                 continue
-            per_fork = min(per_fork, int(getattr(backend, "per_fork", per_fork)))
+            if hasattr(backend, "per_fork"):
+                per_fork[name] = max(1, int(backend.per_fork))
         return loaded, per_fork
 
     def _place(self, program: int, target: int, stage: str) -> None:
+        self._stage = stage
         frames.write_place(self._page, frames.Place(program, target, stage, self._since))
 
 
 def _blame_for_raising(
-    error: BaseException, here: Key, waiting: Sequence[Key], emit: Callable[[Key, Verdict], None]
+    error: BaseException, here: Key, stage: str, waiting: Sequence[Key], emit: Callable[[Key, Verdict], None]
 ) -> None:
     """`evaluate` lets nothing out that is an Exception of the program's; SystemExit and its like do come out."""
     if here in waiting and here != EAGER:
-        emit(here, Verdict(Kind.ERROR, stage="run", message=first_line(error)))
+        emit(here, Verdict(Kind.ERROR, stage=stage, message=first_line(error)))
         return
     for key in list(waiting):
         emit(key, Verdict(Kind.INVALID, message=f"eager: {first_line(error)}"))
