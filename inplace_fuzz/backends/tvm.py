@@ -69,7 +69,9 @@ class Tvm:
         def call(*args: Any) -> Any:
             # By name: an input vanishes from the parameters when nothing reads it any more.
             leaves = dict(zip(names, pytree.tree_leaves((args, {})), strict=True))
-            results = main(*[tvm.runtime.from_dlpack(leaves[p].detach().contiguous()) for p in parameters])
+            # Copies: TVM takes contiguous memory that is aligned to 64 bytes, which a view need not be.
+            copies = [leaves[p].detach().clone(memory_format=torch.contiguous_format) for p in parameters]
+            results = main(*[tvm.runtime.from_dlpack(c) for c in copies])
             return pytree.tree_unflatten(_tensors(results), out_spec)
 
         return Compiled(call)

@@ -217,7 +217,8 @@ def _verdict_of(error: Exception, backend: Backend, stage: str) -> Verdict:
 def _classify(error: BaseException, backend: Backend, stage: str, message: str) -> Verdict:
     if "can't allocate memory" in message or isinstance(error, MemoryError):
         return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=message)
-    ours = type(error).__name__ in {"UnsupportedMutation", "UnsupportedTarget"}
+    # What the pass cannot prove from the graph it may guard, and then it refuses when the graph runs.
+    ours = type(error).__name__ in {"UnsupportedMutation", "UnsupportedTarget"} or "inplace_fuzz: " in message
     if ours or (stage not in {"rewrite", "legalise"} and any(r.matches(error) for r in backend.refusals)):
         return Verdict(Kind.REFUSED, stage=stage, message=message)
     # The pass has one way of saying no; anything else that it raises is our own fault.
