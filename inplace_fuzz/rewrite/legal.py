@@ -102,11 +102,11 @@ class _Rewriter:
         """Emit one call; gives a Tensor when its shape is known, else the bare node."""
         made = self.graph.call_function(op, self.plain(args), self.plain(kwargs))
         try:
-            with torch.device("meta"), torch.no_grad():
+            with torch.no_grad():
                 meta = op(*_metas(args), **{k: _metas(v) for k, v in kwargs.items() if k != "device"})
         except (_ShapelessError, NotImplementedError, RuntimeError, TypeError, ValueError):
             return made
-        return Tensor(made, meta) if isinstance(meta, torch.Tensor) else made
+        return Tensor(made, meta.to("meta")) if isinstance(meta, torch.Tensor) else made
 
     def hold(self, tensor: torch.Tensor) -> Tensor:
         """A constant of the graph."""

@@ -70,7 +70,7 @@ class _Whole(View):
         return base
 
 
-_WHOLE = _Whole("aten::slice", lambda g, b, w: w)
+_WHOLE = _Whole("aten::alias", lambda g, b, w: w)
 
 
 class Walk(Containers, Control, State, Finish):
@@ -270,7 +270,10 @@ class Walk(Containers, Control, State, Finish):
         target = self.tensor(node.inputs[0], node.kind)
         args = self.values(node.inputs[1:])
         try:
-            content = row.content(self.g, node.kind, memory.read(target), args)
+            before = memory.read(target)
+            content = row.content(self.g, node.kind, before, args)
+            if row.relaid and lies_otherwise(target):
+                content = self.g.copy(before, content, False)
             self.policy.write(memory, target, content)
         except LookupError as missing:
             raise self.refuse(node.kind, str(missing)) from missing
@@ -356,6 +359,17 @@ def _schema_of(node: Node) -> Any:
         return origin._schema
     text = origin.schema()
     return None if text == "(no schema)" else torch._C.parse_schema(text)
+
+
+def lies_otherwise(alias: Alias) -> bool:
+    """May the whole of the base take on the strides of what is written here? Not where a part is put into it."""
+    while alias.form == STEP:
+        if alias.row.part:
+            return False
+        if not alias.row.kept_order:
+            return True
+        alias = alias.parent
+    return alias.form != 0 or (alias.root.external is None and not alias.root.contiguous)
 
 
 def memory_known_contiguous(alias: Alias) -> bool:

@@ -25,6 +25,11 @@ class Write:
     new: str | Callable[..., Value]
     cast: str = "never"
 
+    @property
+    def relaid(self) -> bool:
+        """The twin's result can lie in memory otherwise than self: seen on a transposed tensor."""
+        return self.kind in _RELAID
+
     def content(self, g: Builder, kind: str, self_: Value, args: list[Value]) -> Value:
         if not isinstance(self.new, str):
             return self.new(g, self_, *args)
@@ -33,6 +38,13 @@ class Write:
         if self.cast == "always" or (self.cast == "tensors" and any(_is_tensor(a) for a in args if a is not self_)):
             return cast_like(g, value, self_)
         return value
+
+
+_RELAID = frozenset(
+    "aten::addmm_ aten::cumprod_ aten::cumsum_ aten::index_add_ aten::index_copy_ aten::index_reduce_ "
+    "aten::masked_fill_ aten::masked_scatter_ aten::mvlgamma_ aten::renorm_ aten::scatter_ aten::scatter_add_ "
+    "aten::scatter_reduce_ aten::tril_ aten::triu_ aten::fill_diagonal_ aten::addbmm_ aten::baddbmm_".split()
+)
 
 
 def _is_tensor(value: Value) -> bool:

@@ -58,7 +58,7 @@ def test_traced_graphs() -> None:
     counts = {"agree": 0, "refused": 0}
     for seed in range(PROGRAMS):
         drawn = Drawn(10_000 + seed)
-        scope: dict[str, Any] = {"torch": torch}
+        scope: dict[str, Any] = {"torch": torch, "__name__": "drawn"}
         exec(drawn.source, scope)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
