@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from inplace_fuzz.core import Program, default_spec
-from inplace_fuzz.core.spec import specs_in
+from inplace_fuzz.core import Program, TensorSpec, default_spec
+from inplace_fuzz.core.spec import map_specs, specs_in
 
 # What takes a node's place: another node, several (in a list of statements or elements), or nothing.
 Change: TypeAlias = "ast.AST | list[Any] | None"
@@ -66,15 +66,33 @@ def edited(program: Program, changes: Changes) -> Program:
     return replace(program, source=show(tree))
 
 
-def with_input(program: Program, changes: Changes, parameter: str, shape: tuple[int, ...]) -> Program:
-    """The edited program with one more float32 input at the end, of values that no other input has."""
+def each_input(program: Program, change: Callable[[TensorSpec], TensorSpec]) -> Iterator[Program]:
+    """The change on every tensor of every call, then on one argument at a time, in all calls."""
+    yield program.with_calls(*(map_specs(c, change) for c in program.calls))
+    for k in range(len(program.parameters)):
+        yield program.with_calls(
+            *(tuple(map_specs(a, change) if k == at else a for at, a in enumerate(c)) for c in program.calls)
+        )
+
+
+def with_input(program: Program, changes: Changes, parameter: str, spec: TensorSpec) -> Program:
+    """The edited program with one more input at the end, the same in every call."""
     arguments = program.forward.args
     more = ast.arguments(**{**dict(ast.iter_fields(arguments)), "args": [*arguments.args, ast.arg(parameter)]})
-    used = [v.real for c in program.calls for s in specs_in(c) for v in s.values if s.dtype != "bool"]
-    start = int(max([0, *used])) + 1
-    spec = default_spec(f"f32[{','.join(map(str, shape))}]", start=start)
     changed = edited(program, {**changes, arguments: more})
     return replace(changed, calls=tuple((*call, spec) for call in program.calls))
+
+
+def distinct_spec(program: Program, shape: tuple[int, ...]) -> TensorSpec:
+    """A float32 tensor of this shape with values that no input of the program has."""
+    used = [v.real for c in program.calls for s in specs_in(c) for v in s.values if s.dtype != "bool"]
+    return default_spec(f"f32[{','.join(map(str, shape))}]", start=int(max([0, *used])) + 1)
+
+
+def fresh_parameter(program: Program) -> str:
+    """A name for one more input; canonical naming gives it a better one."""
+    taken = {n.id for n in ast.walk(program.tree) if isinstance(n, ast.Name)} | set(program.parameters)
+    return next(f"new{k}" for k in range(len(taken) + 1) if f"new{k}" not in taken)
 
 
 def show(tree: ast.Module) -> str:

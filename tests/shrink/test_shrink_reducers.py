@@ -43,6 +43,11 @@ ONE_BY_ONE = [
     ("fewer_index_elements", "x[1:, 0, ...] = 1\nreturn x", [r"1:"], "x[1:] = 1\nreturn x"),
     ("plainer_index_elements", "x[1:3:2, -1] = 1\nreturn x", [r"\[1:"], "x[1:, 0] = 1\nreturn x"),
     ("plainer_index_elements", "x[i, [2, 1, 0]] = 1\nreturn x", [r"\[i, "], "x[i, 0] = 1\nreturn x"),
+    ("plainer_index_elements", "x[None] = 1\nx[-2] = 1\nreturn x", [r"-"], "x[:] = 1\nx[-1] = 1\nreturn x"),
+    ("plainer_index_arguments", "x.index_add_(0, z.to(torch.int64) % 2, y)\nreturn x", [],
+     "x.index_add_(0, torch.tensor([0]), y)\nreturn x"),
+    ("literal_index_to_input", "x[torch.tensor([2, 0])] = y[torch.tensor([2, 0])]\nreturn x", [],
+     "x[i] = y[i]\nreturn x"),
     ("plainer_writes", "x[0] += y[0]\nx.index_put_((i,), z)\nx[1].copy_(z)\nx.zero_()\nreturn x", [],
      "x[0] = y[0]\nx[i] = z\nx[1] = z\nx[:] = 0\nreturn x"),
     ("plainer_writes", "x.bitwise_or_(y)\nx.sub_(y)\nreturn x", [], "x += y\nx -= y\nreturn x"),
@@ -153,6 +158,24 @@ def test_plain_layouts():
     spec = TensorSpec((2, 2), "float32", (1.0, 2.0, 3.0, 4.0, 5.0), (1, 2), 1, 0, True)
     result = alone("plain_layouts", program("x.add_(1)\nreturn x").with_calls((spec,)))
     assert result.calls == ((TensorSpec((2, 2), "float32", (2.0, 4.0, 3.0, 5.0)),),)
+
+
+def test_smaller_storages():
+    nine = tuple(map(float, range(9)))
+    specs = tuple(TensorSpec((2,), "float32", nine, (2,), k, s) for k, s in ((1, 0), (3, 0), (4, None)))
+    body = "x.add_(y)\nz.add_(1)\nreturn x"
+    start = program(body, {"x": "f32[2]", "y": "f32[2]", "z": "f32[2]"}).with_calls(specs)
+    x, y, z = alone("smaller_storages", start).calls[0]
+    assert (x.values, x.offset, y.values, y.offset) == ((0.0, 1.0, 2.0, 3.0, 4.0, 5.0), 1, x.values, 3)
+    assert (z.values, z.offset) == ((4.0, 5.0, 6.0), 0)
+
+
+def test_plain_dtypes_with_those_in_the_text():
+    body = "v = torch.zeros([2], dtype=torch.float16)\nv.add_(x)\nx[i] = v\nreturn x"
+    start = program(body, {"x": "f16[2]", "i": "i64[2]"})
+    keep_the_index = alone("plain_dtypes", start, unless=lambda p: p.calls[0][1].dtype != "int64")
+    assert forward(keep_the_index) == "v = torch.zeros([2])\nv.add_(x)\nx[i] = v\nreturn x"
+    assert signature(keep_the_index) == "x: f32[2], i: i64[2]"
 
 
 def test_plain_dtypes():

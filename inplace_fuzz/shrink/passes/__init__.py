@@ -21,17 +21,22 @@ from inplace_fuzz.shrink.passes.expressions import (
 )  # fmt: skip
 from inplace_fuzz.shrink.passes.forms import brackets_for_methods, plainer_creators, plainer_writes
 from inplace_fuzz.shrink.passes.helpers import inline_helpers
-from inplace_fuzz.shrink.passes.indices import fewer_index_elements, plainer_index_elements
+from inplace_fuzz.shrink.passes.indices import (
+    fewer_index_elements,
+    literal_index_to_input,
+    plainer_index_arguments,
+    plainer_index_elements,
+)
 from inplace_fuzz.shrink.passes.inputs import (
     drop_unused_parameters,
     fewer_calls,
     inputs_by_literals,
     merge_inputs,
     plain_dtypes,
-    plain_layouts,
     plain_signature,
     plain_values,
 )  # fmt: skip
+from inplace_fuzz.shrink.passes.layouts import plain_layouts, smaller_storages
 from inplace_fuzz.shrink.passes.literals import plainer_numbers, shorter_literals
 from inplace_fuzz.shrink.passes.returns import return_a_name, simplify_return
 from inplace_fuzz.shrink.passes.scaffold import buffers_to_inputs, drop_decorators, drop_unused_definitions
@@ -66,7 +71,10 @@ PASSES: tuple[Reducer, ...] = (
     inputs_by_literals,
     buffers_to_inputs,
     plain_layouts,
+    smaller_storages,
     plainer_index_elements,
+    plainer_index_arguments,
+    literal_index_to_input,
     smaller_sizes,  # before fewer_dimensions, which would otherwise make lone numbers of long tensors
     fewer_dimensions,
     natural_shapes,

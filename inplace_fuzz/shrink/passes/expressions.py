@@ -11,8 +11,10 @@ from inplace_fuzz.shrink.edit import (
     COMPOUND,
     body_statements,
     constant,
+    distinct_spec,
     edited,
     expressions,
+    fresh_parameter,
     name,
     on_torch,
     with_input,
@@ -52,13 +54,12 @@ def computed_to_input(program: Program) -> Iterator[Program]:
     """Passes a computed value in as one more input, where its shape is known from the text and is not a number's."""
     if any(d for d in program.forward.args.defaults):
         return
-    shapes = Shapes(program)
-    fresh = next(f"new{k}" for k in range(len(program.parameters) + 1) if f"new{k}" not in program.parameters)
+    shapes, fresh = Shapes(program), fresh_parameter(program)
     for statement in shapes.steps():
         for node in dict.fromkeys(_value_places(statement)):
             shape = None if isinstance(node, (ast.Name, ast.Constant)) else shapes.of(node)
             if shape and 0 not in shape:
-                yield with_input(program, {node: name(fresh)}, fresh, shape)
+                yield with_input(program, {node: name(fresh)}, fresh, distinct_spec(program, shape))
 
 
 def replace_by_number(program: Program) -> Iterator[Program]:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from inplace_fuzz.core import Program
+from inplace_fuzz.core import Program, TensorSpec
 from inplace_fuzz.core.kinds import Scope, index_elements
-from inplace_fuzz.shrink.edit import constant, edited, expressions
+from inplace_fuzz.shrink.edit import (
+    body_statements,
+    constant,
+    edited,
+    expressions,
+    fresh_parameter,
+    name,
+    on_torch,
+    with_input,
+)
 
 
 def fewer_index_elements(program: Program) -> Iterator[Program]:
@@ -28,8 +37,76 @@ def plainer_index_elements(program: Program) -> Iterator[Program]:
                 elements = index_elements(node)
                 for element in elements:
                     advanced = scope.is_advanced(element)
-                    for plain in _plainer(element, advanced=advanced, alone=len(elements) == 1):
+                    for plain in _plainer(element, advanced=advanced):
                         yield edited(program, {element: plain})
+
+
+def plainer_index_arguments(program: Program) -> Iterator[Program]:
+    """Makes the computed index of index_add_, scatter_ and their like a literal tensor, of one to three axes."""
+    for statement in body_statements(program):
+        for node in _index_arguments(statement):
+            if not isinstance(node, (ast.Name, ast.Constant)) and not _is_literal_tensor(node):
+                for data in ([0], [0, 1], [[0]], [[[0]]]):
+                    yield edited(program, {node: _literal_tensor(data)})
+
+
+def literal_index_to_input(program: Program) -> Iterator[Program]:
+    """Passes an index that is a literal tensor in as one more input; the same literal everywhere is one input."""
+    if program.forward.args.defaults:
+        return
+    literals: dict[str, list[ast.expr]] = {}
+    for statement in body_statements(program):
+        for node in expressions(statement):
+            if _is_literal_tensor(node):
+                literals.setdefault(ast.unparse(node), []).append(node)
+    for nodes in literals.values():
+        assert isinstance(nodes[0], ast.Call)
+        spec = _spec_of(ast.literal_eval(nodes[0].args[0]))
+        if spec is not None:
+            fresh = fresh_parameter(program)
+            yield with_input(program, dict.fromkeys(nodes, name(fresh)), fresh, spec)
+
+
+def _index_arguments(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The arguments that select elements: of index_add_, scatter_ and their like, and of index_put_."""
+    for node in expressions(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="index_put_" | "index_put"), args=[*args]):
+                for argument in args:
+                    if isinstance(argument, (ast.Tuple, ast.List)):
+                        yield from argument.elts
+            case ast.Call(func=ast.Attribute(attr=method), args=[*args]) if method.startswith(_WITH_INDEX):
+                yield from (args[2:3] if on_torch(node) else args[1:2])
+
+
+_LITERAL = (ast.List, ast.Constant, ast.UnaryOp, ast.USub, ast.Load)
+_WITH_INDEX = ("index_add", "index_copy", "index_fill", "index_select", "scatter", "gather")
+
+
+def _literal_tensor(data: object) -> ast.expr:
+    return ast.parse(f"torch.tensor({data!r})", mode="eval").body
+
+
+def _is_literal_tensor(node: ast.expr) -> bool:
+    """Whether this is `torch.tensor` of whole numbers."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="tensor"), args=[data]) if on_torch(node) and not node.keywords:
+            return all(isinstance(n, _LITERAL) for n in ast.walk(data))
+    return False
+
+
+def _spec_of(data: object) -> TensorSpec | None:
+    """A literal of whole numbers as an int64 input; None where it is ragged, empty or of something else."""
+    shape: tuple[int, ...] = ()
+    level = [data]
+    while level and isinstance(level[0], list):
+        if any(not isinstance(item, list) or len(item) != len(level[0]) for item in level):
+            return None
+        shape = (*shape, len(level[0]))
+        level = [inner for item in level if isinstance(item, list) for inner in item]
+    if not level or any(type(item) is not int for item in level):
+        return None
+    return TensorSpec(shape, "int64", tuple(item for item in level if isinstance(item, int)))
 
 
 def _subscripts(program: Program) -> Iterator[ast.Subscript]:
@@ -40,17 +117,16 @@ def _subscripts(program: Program) -> Iterator[ast.Subscript]:
                 yield node
 
 
-def _plainer(element: ast.expr, *, advanced: bool, alone: bool) -> Iterator[ast.expr]:
+def _plainer(element: ast.expr, *, advanced: bool) -> Iterator[ast.expr]:
     match element:
         case ast.Slice():
             yield from _plainer_slice(element)
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
             yield from (constant(k) for k in (0, 1) if k < value)
         case ast.UnaryOp(op=ast.USub()):
-            yield from (constant(0), constant(1))
+            yield from (constant(0), constant(1), constant(-1))
         case ast.Constant(value=value) if value is None or value is ...:
-            if not alone:
-                yield ast.Slice(None, None, None)
+            yield ast.Slice(None, None, None)
         case ast.List(elts=elts):
             yield constant(0)
             yield from (constant(short) for short in ([0], [1], [0, 1], [0, 0], [1, 0]) if len(short) <= len(elts))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from inplace_fuzz.core import Program, TensorSpec
-from inplace_fuzz.core.spec import Arg, contiguous_strides, map_specs
-from inplace_fuzz.shrink.edit import constant, edited, name
+from inplace_fuzz.core.spec import Arg, map_specs
+from inplace_fuzz.shrink.edit import constant, each_input, edited, name
 
 
 def fewer_calls(program: Program) -> Iterator[Program]:
@@ -85,14 +85,15 @@ def _never_passed(program: Program) -> dict[str, ast.expr]:
     return found | {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
 
 
-def plain_layouts(program: Program) -> Iterator[Program]:
-    """Gives inputs a contiguous storage of their own, and no gradient; all inputs at once, then one by one."""
-    yield from _each(program, _plain)
-
-
 def plain_dtypes(program: Program) -> Iterator[Program]:
-    """Makes inputs float32; those that index keep their dtype, being refused by eager otherwise."""
-    yield from _each(program, _float)
+    """Makes inputs float32: with every dtype in the text, then all inputs, the floating ones, and one by one."""
+    keywords = [k for k in ast.walk(program.forward) if isinstance(k, ast.keyword) and k.arg == "dtype"]
+    plain: dict[ast.AST, ast.AST | None] = dict.fromkeys(keywords)
+    for change in (_float, _float_if_floating):
+        if keywords:
+            yield edited(program, plain).with_calls(*(map_specs(c, change) for c in program.calls))
+    yield program.with_calls(*(map_specs(c, _float_if_floating) for c in program.calls))
+    yield from each_input(program, _float)
 
 
 def plain_values(program: Program) -> Iterator[Program]:
@@ -101,8 +102,8 @@ def plain_values(program: Program) -> Iterator[Program]:
     yield program.with_calls(
         *(map_specs(c, lambda s: _renumbered(s, counted)) for c in program.calls[:1]), *program.calls[1:]
     )
-    yield from _each(program, _from_one)
-    yield from _each(program, _zeros)
+    yield from each_input(program, _from_one)
+    yield from each_input(program, _zeros)
 
 
 def _arguments(program: Program) -> list[tuple[str, Arg]]:
@@ -137,26 +138,13 @@ def _without_parameters(program: Program, gone: list[str], instead: dict[str, as
     return replace(edited(program, changes), calls=calls)
 
 
-def _each(program: Program, change: Callable[[TensorSpec], TensorSpec]) -> Iterator[Program]:
-    """The change on every tensor of every call, then on one argument at a time, in all calls."""
-    yield program.with_calls(*(map_specs(c, change) for c in program.calls))
-    for k in range(len(program.parameters)):
-        yield program.with_calls(
-            *(tuple(map_specs(a, change) if k == at else a for at, a in enumerate(c)) for c in program.calls)
-        )
-
-
-def _plain(spec: TensorSpec) -> TensorSpec:
-    strides = contiguous_strides(spec.shape) if spec.strides is None else spec.strides
-    offsets = [spec.offset]
-    for length, stride in zip(spec.shape, strides, strict=True):
-        offsets = [o + k * stride for o in offsets for k in range(length)]
-    return TensorSpec(spec.shape, spec.dtype, tuple(spec.values[o] for o in offsets))
-
-
 def _float(spec: TensorSpec) -> TensorSpec:
     whole = [v.real if isinstance(v, complex) else v for v in spec.values]
     return replace(spec, dtype="float32", values=tuple(float(v) for v in whole))
+
+
+def _float_if_floating(spec: TensorSpec) -> TensorSpec:
+    return spec if spec.dtype.startswith(("int", "uint", "bool")) else _float(spec)
 
 
 def _renumbered(spec: TensorSpec, counted: Iterator[int]) -> TensorSpec:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from inplace_fuzz.core import Program
-from inplace_fuzz.shrink.edit import edited, name, with_input
+from inplace_fuzz.shrink.edit import distinct_spec, edited, name, with_input
 from inplace_fuzz.shrink.static import made_shape
 
 
@@ -42,7 +42,7 @@ def buffers_to_inputs(program: Program) -> Iterator[Program]:
         changes |= {n: name(fresh) for n in uses}
         shape = made_shape(made)
         if shape is not None:
-            yield with_input(program, changes, fresh, shape)
+            yield with_input(program, changes, fresh, distinct_spec(program, shape))
         local = edited(program, changes)
         start = local.forward.body[0]
         yield edited(local, {start: [ast.Assign([ast.Name(fresh, ast.Store())], made), start]})

@@ -15,7 +15,9 @@ from dataclasses import replace
 from inplace_fuzz.core import Program, TensorSpec
 from inplace_fuzz.core.kinds import index_elements
 from inplace_fuzz.core.spec import contiguous_strides, map_specs, specs_in
-from inplace_fuzz.shrink.edit import Change, body_statements, constant, edited, expressions, size_literals
+from inplace_fuzz.shrink.edit import Change, body_statements, constant, each_input, edited, expressions, size_literals
+
+_TAKES_DIMENSION = ("index_", "scatter", "gather", "select", "narrow", "unsqueeze", "squeeze", "unbind")
 
 
 def smaller_sizes(program: Program) -> Iterator[Program]:
@@ -40,11 +42,7 @@ def smaller_sizes(program: Program) -> Iterator[Program]:
 
 def natural_shapes(program: Program) -> Iterator[Program]:
     """Makes lone numbers and dimensions of one element two long, all at once and then input by input."""
-    yield program.with_calls(*(map_specs(c, _natural) for c in program.calls))
-    for k in range(len(program.parameters)):
-        yield program.with_calls(
-            *(tuple(map_specs(a, _natural) if k == at else a for at, a in enumerate(c)) for c in program.calls)
-        )
+    yield from each_input(program, _natural)
 
 
 def _natural(spec: TensorSpec) -> TensorSpec:
@@ -124,6 +122,14 @@ def _cropped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
     return TensorSpec(shape, spec.dtype, values, requires_grad=spec.requires_grad)
 
 
+def _later_dimension(node: ast.Call, cut: int) -> bool:
+    """Whether a call names, as its first argument, a dimension that comes after the one that is dropped."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=method), args=[ast.Constant(value=int(dim)), *_]):
+            return method.startswith(_TAKES_DIMENSION) and dim > cut
+    return False
+
+
 def _less_deep(
     program: Program,
     axis: int,
@@ -154,6 +160,8 @@ def _less_deep(
                 ):
                     left = [e for k, e in enumerate(node.slice.elts) if k != cut]
                     changes[node.slice] = left[0] if len(left) == 1 else ast.Tuple(left, ast.Load())
+                elif isinstance(node, ast.Call) and _later_dimension(node, cut):
+                    changes[node.args[0]] = constant(ast.literal_eval(node.args[0]) - 1)
                 elif (
                     isinstance(node, ast.List)
                     and len(node.elts) > max(cut, 1)
