@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inplace_fuzz.core import Program
@@ -14,8 +15,8 @@ from inplace_fuzz.generate.returns import add_return
 from inplace_fuzz.generate.state import Refused, State
 from inplace_fuzz.generate.statements import add_statement
 
-HEADER = 48  # bytes of the mix and the inputs
-RECORD = 10  # bytes of one statement, and of the return
+HEADER = 48  # bytes for the mix, the inputs and the return
+RECORD = 10  # bytes for one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,46 +27,33 @@ class Built:
     refused: int
 
 
-def build(
-    data: bytes,
-    mix: Mix,
-    *,
-    min_statements: int = 1,
-    max_statements: int = 12,
-    script_only: bool = False,
-    rounding: bool = False,
-) -> Built:
-    """The program that these bytes stand for. Any bytes stand for one."""
+def build(header: bytes, records: Sequence[bytes], mix: Mix, *, script_only: bool = False, exact: bool = True) -> Built:
+    """The program that these bytes stand for: one statement, or one template, for each record. Any bytes will do.
+
+    `exact` is what the program is marked as; a mix with operations that round needs False.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some operators announce that they are in beta
-        return _build(data, mix, min_statements, max_statements, script_only, rounding)
+        return _build(header, records, mix, script_only, exact)
 
 
-def _build(data: bytes, mix: Mix, least: int, most: int, script_only: bool, rounding: bool) -> Built:
-    choices = Choices(data[:HEADER])
-    count = choices.between(least, most)
-    state = State((mix.rounding() if rounding else mix).draw(choices), choices, script_only=script_only)
+def _build(header: bytes, records: Sequence[bytes], mix: Mix, script_only: bool, exact: bool) -> Built:
+    first_choices = Choices(header)
+    state = State(mix.draw(first_choices), first_choices, script_only=script_only)
     inputs = draw_inputs(state)
     if state.gate("buffer"):
         add_buffer(state)
-    for k in range(count):
-        state.choices = Choices(_record(data, k))
-        if state.choices.byte() == 0 and len(state.lines) + count - k > least:
-            continue  # so that shrinking can leave out any statement
+    for record in records:
+        state.choices = Choices(record)
         try:
             add_statement(state)
         except Refused:
             continue
-    state.choices = Choices(_record(data, count))
+    state.choices = first_choices
     add_return(state)
     first, second = tuple(inputs.first), tuple(inputs.second)
     calls = (first, second) if state.second and settled(state) else (first,)
-    return Built(Program(_source(state, inputs.names), calls, not rounding, state.script), state.refused)
-
-
-def _record(data: bytes, k: int) -> bytes:
-    start = HEADER + RECORD * k
-    return data[start : start + RECORD]
+    return Built(Program(_source(state, inputs.names), calls, exact, state.script), state.refused)
 
 
 def _source(state: State, names: list[str]) -> str:

@@ -1,7 +1,7 @@
 """Choices read from bytes: one byte a choice, and byte 0 is always the simplest alternative.
 
-Hypothesis draws one block of bytes for a program. Each statement reads from a record of its own, so that lowering a
-byte of one statement leaves the others as they are: this is what lets plain Hypothesis shrink a program well.
+Each statement reads from a record of its own, so that leaving out one, or lowering a byte of one, leaves the others as
+they are: this is what lets plain Hypothesis shrink a program well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Choices:
         self._at = at + 1
         if at < size:
             return self._record[at]
-        return (self._record[at % size] * 181 + self._record[(at * 7 + 3) % size] * 59) & 255 if size else 0
+        return (self._record[at % size] * 181 + self._record[(at + at // size) % size] * 59) & 255 if size else 0
 
     def below(self, n: int) -> int:
         """A number from 0 to n - 1. Two bytes where one would be too coarse."""

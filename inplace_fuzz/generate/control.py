@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from inplace_fuzz.generate.exact import fits
 from inplace_fuzz.generate.indexed import indexed_method
+from inplace_fuzz.generate.splice import fill, suits
 from inplace_fuzz.generate.state import Named, State
-from inplace_fuzz.generate.templates import Template, far, fill, suits
+from inplace_fuzz.generate.template import Template, far
 from inplace_fuzz.generate.writes import assign, augment, call_method
 
 _WRITES: tuple[Callable[[State], bool], ...] = (assign, call_method, augment, indexed_method)

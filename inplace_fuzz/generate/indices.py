@@ -69,8 +69,7 @@ def show(thing: Any) -> str:
 def one(state: State, n: int) -> Item:
     """A form for one dimension: a slice or a number."""
     choices = state.choices
-    rows, weights = state.active.rows(ONES)
-    row = rows[choices.weighted(weights)]
+    row = state.active.pick(choices, ONES)
     if row is ONES[0] or (n == 1 and choices.byte() & 1):
         return FULL
     both = choices.byte()

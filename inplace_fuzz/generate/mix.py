@@ -6,8 +6,10 @@ rarely uses two rare things together. A `Mix` gives each feature its weight amon
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
@@ -43,6 +45,7 @@ class Mix:
     weights: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({f.name: f.weight for f in FEATURES}))
     always: frozenset[str] = frozenset()
     swarm: bool = True
+    tables: dict[int, _Table] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         unknown = sorted({*self.weights, *self.always} - set(_BIT))
@@ -67,22 +70,30 @@ class Mix:
         """The features of one program: about half of those that have a weight."""
         off = choices.mask(len(FEATURES)) if self.swarm else 0
         always = sum(_BIT[name] for name in self.always)
-        return Active(self.weights, (_EVERY & ~off) | always)
+        return Active(self, (_EVERY & ~off) | always)
 
 
 DEFAULT = Mix()
 CONTROL_FLOW = Mix(DEFAULT.changed(branch=8, loop=8).weights, frozenset({"branch", "loop"}))
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table as a mix sees it: running totals of the weights, and for each row the bit of its feature."""
+
+    totals: list[int]
+    bits: list[int]
+
+
 class Active:
     """The features that one program may use."""
 
-    __slots__ = ("_bits", "_picks", "_weights")
+    __slots__ = ("_bits", "_tables", "_weights")
 
-    def __init__(self, weights: Mapping[str, int], bits: int) -> None:
-        self._weights = weights
+    def __init__(self, mix: Mix, bits: int) -> None:
+        self._weights = mix.weights
         self._bits = bits
-        self._picks: dict[int, tuple[Sequence[Row], list[int]]] = {}
+        self._tables = mix.tables
 
     def on(self, feature: str) -> bool:
         return bool(self._bits & _BIT[feature]) and self._weights.get(feature, 0) > 0
@@ -90,26 +101,25 @@ class Active:
     def percent(self, feature: str) -> int:
         return self._weights.get(feature, 0) if self._bits & _BIT[feature] else 0
 
-    def rows(self, table: Sequence[R]) -> tuple[Sequence[R], list[int]]:
-        """The rows of a table that are switched on, with their weights; the first row where none is."""
-        key = id(table)  # tables are module constants
-        found = self._picks.get(key)
-        if found is None:
-            rows = [row for row in table if self.on(row.feature)] or [table[0]]
-            found = self._picks[key] = (rows, [max(1, self._weights.get(row.feature, 1)) for row in rows])
-        return found  # type: ignore[return-value]
-
     def pick(self, choices: Choices, table: Sequence[R]) -> R:
-        rows, weights = self.rows(table)
-        return rows[choices.weighted(weights)]
+        """A row that is on, or the first row where none is."""
+        return next(self.order(choices, table), table[0])
 
-    def order(self, choices: Choices, table: Sequence[R]) -> Sequence[R]:
-        """The rows that are on, beginning at a drawn one and going round: the caller takes the first that applies.
+    def order(self, choices: Choices, table: Sequence[R]) -> Iterator[R]:
+        """The rows that are on, beginning at a drawn one and going round: the caller takes the first that applies."""
+        found = self._table(table)
+        total = found.totals[-1]
+        if total:
+            start = bisect_right(found.totals, choices.below(total))
+            bits = self._bits
+            for k in (*range(start, len(table)), *range(start)):
+                if bits & found.bits[k]:
+                    yield table[k]
 
-        Empty where none is on.
-        """
-        rows, weights = self.rows(table)
-        if rows[0] is table[0] and not self.on(table[0].feature):
-            return []
-        start = choices.weighted(weights)
-        return [*rows[start:], *rows[:start]]
+    def _table(self, table: Sequence[R]) -> _Table:
+        found = self._tables.get(id(table))  # tables are module constants, and stay
+        if found is None:
+            weights = [self._weights.get(row.feature, 0) for row in table]
+            bits = [_BIT[row.feature] if weight else 0 for row, weight in zip(table, weights, strict=True)]
+            found = self._tables[id(table)] = _Table(list(accumulate(weights)), bits)
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_fuzz.generate.templates import Template, far
+from inplace_fuzz.generate.template import Template, far
 
 # fmt: off
 NEIGHBOURS = (

@@ -26,8 +26,7 @@ FORMS = (
 def add_return(state: State) -> None:
     """Adds the `return` line."""
     outputs = [_output(state, named) for named in _drawn(state)]
-    rows, weights = state.active.rows(FORMS)
-    row = rows[state.choices.weighted(weights)]
+    row = state.active.pick(state.choices, FORMS)
     if len(outputs) < row.least:
         row = FORMS[0]
     text = row.text.format(

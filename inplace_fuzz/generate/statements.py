@@ -9,8 +9,8 @@ from inplace_fuzz.generate.control import branch, loop
 from inplace_fuzz.generate.indexed import indexed_method
 from inplace_fuzz.generate.makers import make
 from inplace_fuzz.generate.reads import alias, read, snapshot
+from inplace_fuzz.generate.splice import template
 from inplace_fuzz.generate.state import State
-from inplace_fuzz.generate.templates import template
 from inplace_fuzz.generate.views import name_parts, name_view
 from inplace_fuzz.generate.writes import assign, augment, call_method
 

@@ -24,25 +24,18 @@ def programs(
 ) -> st.SearchStrategy[Program]:
     """Draws programs that run in eager, write in place, and are exact unless `rounding` is set.
 
-    `features` says what may be drawn, and how often. With `script_only` TorchScript compiles every program. All choices
-    come from one block of bytes, of which 0 is always the simplest: a failing `@given` test shrinks to a short program.
+    `features` says what may be drawn, and how often. With `script_only` TorchScript compiles every program. Between
+    `min_statements` and `max_statements` are drawn; a template counts as one. A failing `@given` test shrinks to a
+    short program: statements are elements of a list, and in each the choice 0 is the simplest.
     """
-    if not 0 <= min_statements <= max_statements <= 64:
-        raise ValueError("use 0 <= min_statements <= max_statements <= 64")
-    mix = DEFAULT if features is None else features
-    size = HEADER + RECORD * (max_statements + 1)
+    mix = _mix(features, rounding, min_statements, max_statements)
 
-    def make(data: bytes) -> Program:
-        return build(
-            data,
-            mix,
-            min_statements=min_statements,
-            max_statements=max_statements,
-            script_only=script_only,
-            rounding=rounding,
-        ).program
+    def make(header: bytes, records: list[bytes]) -> Program:
+        return build(header, records, mix, script_only=script_only, exact=not rounding).program
 
-    return st.binary(min_size=size, max_size=size).map(make)
+    header = st.binary(min_size=HEADER, max_size=HEADER)
+    record = st.binary(min_size=RECORD, max_size=RECORD)
+    return st.builds(make, header, st.lists(record, min_size=min_statements, max_size=max_statements))
 
 
 def draw_many(
@@ -61,18 +54,32 @@ def draw_many(
     The same seed, count and options give the same programs in every process. An exception from `emit` ends the drawing
     and is raised here.
     """
-    strategy = programs(
-        features=features,
-        min_statements=min_statements,
-        max_statements=max_statements,
-        script_only=script_only,
-        rounding=rounding,
-    )
+    mix = _mix(features, rounding, min_statements, max_statements)
+
+    def draw(data: bytes) -> None:
+        header, rest = data[:HEADER], data[HEADER:]
+        wanted = min_statements + (rest[-1] * (max_statements - min_statements + 1) >> 8)
+        records = [rest[k : k + RECORD] for k in range(0, RECORD * wanted, RECORD)]
+        emit(build(header, records, mix, script_only=script_only, exact=not rounding).program)
+
+    # One block of bytes for a whole program, rather than `programs()`: Hypothesis has nothing to copy from one part of
+    # an example to another, so every program is drawn afresh, and no literal of the modules that happen to be loaded
+    # has this length, so it cannot be drawn in place of random bytes.
+    blocks = st.binary(min_size=HEADER + RECORD * max_statements + 1, max_size=HEADER + RECORD * max_statements + 1)
     for start in range(0, count, _AT_ONCE):
-        _draw(strategy, number * 1_000_003 + start // _AT_ONCE, min(_AT_ONCE, count - start), emit)
+        _run(blocks, number * 1_000_003 + start // _AT_ONCE, min(_AT_ONCE, count - start), draw)
 
 
-def _draw(strategy: st.SearchStrategy[Program], number: int, count: int, emit: Callable[[Program], None]) -> None:
+def _mix(features: Mix | None, rounding: bool, least: int, most: int) -> Mix:
+    if not 0 <= least <= most <= 64:
+        raise ValueError(f"use 0 <= min_statements <= max_statements <= 64, not {least} and {most}")
+    mix = DEFAULT if features is None else features
+    return mix.rounding() if rounding else mix
+
+
+def _run(blocks: st.SearchStrategy[bytes], number: int, count: int, draw: Callable[[bytes], None]) -> None:
+    failures: list[Exception] = []
+
     # Every setting that a profile could change is set: `CI=1` loads one with derandomize=True and other limits.
     @seed(number)
     @settings(
@@ -85,8 +92,18 @@ def _draw(strategy: st.SearchStrategy[Program], number: int, count: int, emit: C
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(strategy)
-    def run(program: Program) -> None:
-        emit(program)
+    @given(blocks)
+    def run(data: bytes) -> None:
+        if failures:
+            raise failures[0]  # Hypothesis runs a failing example again; the caller's function must not be
+        try:
+            draw(data)
+        except Exception as error:
+            failures.append(error)
+            raise
 
-    run()
+    try:
+        run()
+    finally:
+        if failures:
+            failures[0].__dict__.pop("__notes__", None)  # how to repeat the bytes: of no use to the caller

@@ -16,15 +16,28 @@ from inplace_fuzz.core.spec import map_specs
 from inplace_fuzz.generate import DEFAULT, Mix
 from inplace_fuzz.generate.build import HEADER, RECORD, Built, build
 
-WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "uint8": "int64", "int8": "int64", "int32": "int64"}
+WIDER = {
+    **dict.fromkeys(("float16", "bfloat16", "float32"), "float64"),
+    **dict.fromkeys(("uint8", "int8", "int16", "int32"), "int64"),
+}
 
 
-def built(count: int, seed: int = 0, mix: Mix = DEFAULT, *, max_statements: int = 12, **options) -> Iterator[Built]:
+def built(
+    count: int,
+    seed: int = 0,
+    mix: Mix = DEFAULT,
+    *,
+    min_statements: int = 1,
+    max_statements: int = 12,
+    rounding: bool = False,
+    **options,
+) -> Iterator[Built]:
     """Programs from random bytes, without Hypothesis: quicker, for tests that need many."""
     random_bytes = random.Random(seed)
+    mix = mix.rounding() if rounding else mix
     for _ in range(count):
-        data = random_bytes.randbytes(HEADER + RECORD * (max_statements + 1))
-        yield build(data, mix, max_statements=max_statements, **options)
+        records = [random_bytes.randbytes(RECORD) for _ in range(random_bytes.randint(min_statements, max_statements))]
+        yield build(random_bytes.randbytes(HEADER), records, mix, exact=not rounding, **options)
 
 
 def drawn(count: int, seed: int = 0, mix: Mix = DEFAULT, **options) -> Iterator[Program]:
@@ -60,7 +73,7 @@ def run_eager(program: Program) -> list[torch.Tensor]:
 
 
 def run_wider(program: Program) -> list[torch.Tensor]:
-    """The same with every float held in float64 and every integer in int64: it differs where the program rounds or wraps."""
+    """The same with floats held in float64 and integers in int64: it differs where the program rounds or wraps round."""
     source = re.sub(r"torch\.(\w+)\b(?!\()", lambda m: f"torch.{WIDER.get(m[1], m[1])}", program.source)
 
     def widen(spec: TensorSpec) -> TensorSpec:
