@@ -180,14 +180,14 @@ class Gate:
         return lines
 
     def said(self, key: tuple[str, str]) -> str:
-        """`agree 60, error 20; 20 findings, all known`."""
+        """`agree 60, error 20; 20 findings, none new`."""
         assert self._outcome is not None
         kinds = self._outcome.progress.kinds(key)
         findings = sum(n for kind, n in kinds.items() if kind in FINDINGS)
         text = counts(kinds) or "nothing was run"
         if findings:
             new = len(self._outcome.new.get(key, ()))
-            text += f"; {counted(findings, 'finding')}, {f'{new} new' if new else 'all known'}"
+            text += f"; {counted(findings, 'finding')}, {f'{new} new' if new else 'none new'}"
         return text
 
 

@@ -14,13 +14,15 @@ from inplace_fuzz import corpus
 from inplace_fuzz.campaign.causes import Causes
 from inplace_fuzz.campaign.store import Finding
 from inplace_fuzz.campaign.text import difference_lines, finding_lines, program_lines
-from inplace_fuzz.core import Channel, Kind, Program, Verdict
+from inplace_fuzz.core import Channel, Kind, Lane, Program, Verdict
 from inplace_fuzz.core.features import title
 from inplace_fuzz.report.frames import Frames
 from inplace_fuzz.shrink import statements
 
 # What an answer is made of; a mismatch in the other channels (strides, aliasing) is silent too, but values are right.
 _ANSWER = frozenset({Channel.VALUES, Channel.DTYPE, Channel.SHAPE, Channel.STRUCTURE, Channel.INPUTS, Channel.BUFFERS})
+
+_UNSHRUNK = frozenset({"new", "unshrunk"})  # states of a finding that no cause is known for
 
 SILENT = "Silent wrong values"
 VISIBLE = "Other silent differences"
@@ -47,7 +49,7 @@ class RootCause:
     entry: str = ""  # corpus file name
     lanes: list[str] = field(default_factory=list)
     version: str = ""
-    new: bool = False
+    new: bool = False  # found in these runs, shrunk or not
     shrunk: bool = False
     met: int = 0
     first: float = 0.0  # seconds after its run began
@@ -68,6 +70,13 @@ class RootCause:
     @property
     def title(self) -> str:
         return title(self.program)
+
+    @property
+    def standing(self) -> str:
+        """`new`, `known`, or `to shrink`: then it may yet turn out to be one of the others."""
+        if self.new and not self.shrunk:
+            return "to shrink"
+        return "new" if self.new else "known"
 
     @property
     def size(self) -> str:
@@ -109,10 +118,17 @@ def root_causes(frames: Frames, corpus_directory: Path) -> list[RootCause]:
     """Every root cause of these runs, silent wrong values first, new ones before known ones, the smallest first."""
     entries, learnt = _read_corpus(corpus_directory)
     names = _entry_names(frames.findings["finding"], learnt)
+    found = {names.get(f.id) for f in frames.findings["finding"] if f.state == "found"}
     versions = {(r.run, r.backend): r.version for r in frames.versions.itertuples()}
     groups: dict[tuple[str, str, str], RootCause] = {}
+    direct: dict[tuple[int, str, str], RootCause] = {}  # by run, backend and program
+    repeats = []
     for row in frames.findings.itertuples():
         finding: Finding = row.finding
+        version = versions.get((row.run, finding.backend), "")
+        if finding.state == "inherited":
+            repeats.append((row.run, finding, version))
+            continue
         verdict = finding.minimal_verdict or finding.verdict
         if finding.state == "unstable":
             verdict = Verdict(Kind.FLAKY, message=f"seen as {finding.verdict} {finding.verdict.message}".rstrip())
@@ -121,7 +137,18 @@ def root_causes(frames: Frames, corpus_directory: Path) -> list[RootCause]:
         group = groups.get(key)
         if group is None:
             group = groups[key] = RootCause(finding.backend, verdict, finding.program, entry, first=row.at)
-        _join(group, finding, verdict, versions.get((row.run, finding.backend), ""))
+        # A program that was found with one backend and faults another too is news for both.
+        group.new = (
+            group.new or finding.state in _UNSHRUNK or finding.state == "found" or (bool(entry) and entry in found)
+        )
+        _join(group, finding, verdict, version)
+        if finding.lane == Lane.DIRECT:
+            direct[row.run, finding.backend, finding.program.digest] = group
+    for run, finding, version in repeats:
+        # A lane that only repeats what the direct lane gave: one more lane of that cause.
+        repeated = direct.get((run, finding.backend, finding.program.digest))
+        if repeated is not None:
+            _note_lane(repeated, finding, version)
     for group in groups.values():
         known = entries.get(group.entry)
         if not group.shrunk and known is not None and known.program is not None:
@@ -132,17 +159,20 @@ def root_causes(frames: Frames, corpus_directory: Path) -> list[RootCause]:
 
 
 def _join(group: RootCause, finding: Finding, verdict: Verdict, version: str) -> None:
-    group.met += 1
-    group.version = version or group.version
-    group.new = group.new or finding.state in ("new", "found")
-    if finding.lane not in group.lanes:
-        group.lanes.append(finding.lane)
+    _note_lane(group, finding, version)
     better = finding.minimal is not None and (not group.shrunk or finding.state == "found")
     if better and finding.minimal is not None:
         group.program, group.verdict, group.shrunk = finding.minimal, verdict, True
         group.original = finding.program
     elif not group.shrunk and statements(finding.program) < statements(group.program):
         group.program, group.verdict = finding.program, verdict
+
+
+def _note_lane(group: RootCause, finding: Finding, version: str) -> None:
+    group.met += 1
+    group.version = version or group.version
+    if finding.lane not in group.lanes:
+        group.lanes.append(finding.lane)
 
 
 def _recorded(entry: corpus.Entry, group: RootCause) -> Verdict:
@@ -177,9 +207,10 @@ def _entry_names(findings: Iterable[Finding], learnt: Causes) -> dict[int, str]:
     return names
 
 
-def _rank(cause: RootCause) -> tuple[int, bool, bool, int, str]:
+def _rank(cause: RootCause) -> tuple[int, int, bool, int, str]:
+    standing = ("new", "to shrink", "known").index(cause.standing)
     loud = Channel.VALUES not in cause.verdict.channels
-    return SECTIONS.index(cause.section), not cause.new, loud, statements(cause.program), cause.backend
+    return SECTIONS.index(cause.section), standing, loud, statements(cause.program), cause.backend
 
 
 def by_section(causes: Iterable[RootCause]) -> list[tuple[str, str, list[RootCause]]]:

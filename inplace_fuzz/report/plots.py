@@ -99,7 +99,7 @@ def _places(rows: list[LaneRow]) -> tuple[list[float], list[str]]:
 
 def causes_over_time(content: Content) -> str:
     """How many new root causes there were after so many seconds of a run, silent wrong values apart."""
-    new = [c for c in content.causes if c.new]
+    new = [c for c in content.causes if c.standing == "new"]
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(7.6, 2.3)
         for label, colour, times in (

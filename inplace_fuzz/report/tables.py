@@ -89,14 +89,17 @@ def content(frames: Frames, corpus: Path) -> Content:
 
 def headline(causes: list[RootCause]) -> str:
     """The one sentence for a reader who has no more time."""
-    new, known = [c for c in causes if c.new], [c for c in causes if not c.new]
-    silent = [c for c in new if c.section == SILENT]
-    text = counted(len(new), "new root cause")
+    new = [c for c in causes if c.standing == "new"]
+    programs = len({c.program.digest for c in new})
+    silent = len({c.program.digest for c in new if c.section == SILENT})
+    text = counted(programs, "new root cause")
     if silent:
-        many = "silent wrong values" if len(silent) > 1 else "a silent wrong value"
-        text += f", {len(silent)} of them {many}" if len(new) > 1 else f", {many}"
-    if known:
-        text += f"; {counted(len(known), 'known one')} met again"
+        what = "silent wrong values" if silent > 1 else "a silent wrong value"
+        text += f", {silent} of them {what}" if programs > 1 else f", {what}"
+    if waiting := sum(c.met for c in causes if c.standing == "to shrink"):
+        text += f"; {counted(waiting, 'finding')} to shrink"
+    if known := sum(c.standing == "known" for c in causes):
+        text += f"; {counted(known, 'known one')} met again"
     return f"{text}."
 
 

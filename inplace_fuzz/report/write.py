@@ -66,7 +66,7 @@ def render_html(said: Content, links: str) -> str:
     drawn = {
         "verdicts": plots.verdict_bars(said) if said.lanes else "",
         "lift": plots.lift_bars(said) if said.lift else "",
-        "over_time": plots.causes_over_time(said) if any(c.new for c in said.causes) else "",
+        "over_time": plots.causes_over_time(said) if any(c.standing == "new" for c in said.causes) else "",
     }
     return _environment().get_template("report.html").render(plots=drawn, **_names(said, links)) + "\n"
 

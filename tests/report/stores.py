@@ -76,9 +76,17 @@ def write_store(path: Path, directory: Path, *, with_new: bool = True) -> Path:
                 directory, SNAPSHOT, [corpus.Expectation("tvm", "direct", VERSIONS["tvm"], str(VALUES), "known")]
             )
             add(store, finding("tvm", "direct", VALUES, LONG), SNAPSHOT, "found", str(saved))
-            add(store, finding("tvm", "legalised", VALUES, LONG), SNAPSHOT, "duplicate", str(saved))
+            add(
+                store,
+                finding("tvm", "legalised", VALUES, program("y = x + 0\nx.zero_()\nreturn y", X)),
+                SNAPSHOT,
+                "duplicate",
+                str(saved),
+            )
             add(store, finding("torchscript", "direct", STRIDES, STRIDED), state="new")
-            add(store, finding("tvm", "rewritten", DIES, LONG), LONG, "found", "")
+            add(store, finding("tvm", "rewritten", DIES, SELECT), SELECT, "found", "")
+        if with_new:
+            store.add(finding("tvm", "rewritten", VALUES, LONG, state="inherited"))  # repeats the direct lane's
         explained = finding("tvm", "direct", FAILS, program("x[1] = 3\nreturn x", X), state="explained")
         explained.cause = explained.bucket
         store.add(explained)

@@ -23,7 +23,10 @@ def written(tmp_path):
 
 
 def test_headline_says_what_a_reader_with_ten_seconds_needs(written):
-    assert written[1].headline == "3 new root causes, 1 of them a silent wrong value; 1 known one met again."
+    assert (
+        written[1].headline
+        == "2 new root causes, 1 of them a silent wrong value; 1 finding to shrink; 1 known one met again."
+    )
 
 
 def test_silent_wrong_values_come_first_with_program_difference_versions_and_file(written):
@@ -32,7 +35,7 @@ def test_silent_wrong_values_come_first_with_program_difference_versions_and_fil
     findings = sections[sections.index(SILENT) :]
     assert findings[:4] == [SILENT, "Other silent differences", "Crashes, hangs and memory", ERRORS]
     block = markdown[markdown.index(f"## {SILENT}") : markdown.index("## Other silent")]
-    assert "New: mismatch(values), tvm direct, legalised" in block
+    assert "New: mismatch(values), tvm direct, legalised, rewritten" in block
     assert "    y = x.clone()\n    x.zero_()\n    return y" in block
     assert "tvm    [[0, 0], [0, 0]]" in block
     assert VERSIONS["tvm"] in block
