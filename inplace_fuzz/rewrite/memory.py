@@ -49,7 +49,7 @@ ROOT, STEP, PHI, OPAQUE = range(4)
 class Alias:
     """`roots` are the bases it may look at; `val` what it showed when the clock was `stamp`."""
 
-    __slots__ = ("args", "block", "cond", "form", "moved", "other", "parent", "reason", "root", "roots", "row", "stamp",
+    __slots__ = ("args", "block", "cond", "decided", "form", "moved", "other", "parent", "reason", "root", "roots", "row", "stamp",
                  "val")  # fmt: skip
 
     def __init__(self, form: int, block: Block) -> None:
@@ -60,6 +60,7 @@ class Alias:
         self.row: Any = None
         self.args: tuple[Value, ...] = ()
         self.cond: Any = None
+        self.decided: Value | None = None
         self.root: Any = None
         self.roots: tuple[Root, ...] = ()
         self.val: Any = None
@@ -153,12 +154,15 @@ class Memory:
         if alias.form == ROOT:
             return alias.root.first  # type: ignore[no-any-return]
         if alias.form == STEP:
-            parent = self.witness(alias.parent)
-            if alias.val is not None and alias.root.cur is alias.root.first and alias.root.clock <= alias.stamp:
+            root = alias.root
+            if root is not None and alias.val is not None and root.cur is root.first and root.clock <= alias.stamp:
                 return alias.val  # type: ignore[no-any-return]
-            return alias.row.show(self.g, parent, alias.args)  # type: ignore[no-any-return]
+            return alias.row.show(self.g, self.witness(alias.parent), alias.args)  # type: ignore[no-any-return]
         if alias.form == PHI and alias.val is not None and alias.last_write() <= alias.stamp:
             return alias.val  # type: ignore[no-any-return]
+        if alias.form == PHI and not isinstance(alias.cond, Value) and alias.parent.form == STEP:
+            view = alias.parent  # view or copy, the operator itself lays it out as the program does
+            return view.row.show(self.g, self.witness(view.parent), view.args)  # type: ignore[no-any-return]
         raise UnsupportedMutation(
             "aten::is_contiguous", "the strides of a tensor picked at run time are not known here",
             source_line=self.location(),
@@ -203,11 +207,14 @@ class Memory:
     # ------------------------------------------------------------------ one of two
     def condition(self, alias: Alias) -> Value:
         cond = alias.cond
-        if not isinstance(cond, Value):
-            cond = cond()
-            if alias.block is self.g.block:
-                alias.cond = cond
-        return cond
+        if isinstance(cond, Value):
+            return cond
+        if alias.decided is not None:
+            return alias.decided
+        value: Value = cond()
+        if alias.block is self.g.block:
+            alias.decided = value
+        return value
 
     def _read_phi(self, alias: Alias) -> Value:
         cond = self.condition(alias)
