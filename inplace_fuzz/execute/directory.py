@@ -14,11 +14,21 @@ import tempfile
 import time
 from pathlib import Path
 
+from inplace_fuzz.execute.processes import MARKER
+
 PREFIX = "inplace-fuzz-"
+
+
+class InsideWorker(RuntimeError):
+    """Workers do not start workers: a module that runs a campaign when it is imported would do so without end."""
 
 
 class SessionDirectory:
     def __init__(self) -> None:
+        if MARKER in os.environ:
+            raise InsideWorker(
+                "this process is a worker already; put what starts an engine under `if __name__ == '__main__':`"
+            )
         remove_abandoned()
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

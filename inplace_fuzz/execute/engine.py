@@ -91,8 +91,8 @@ class Engine:
 
     # ------------------------------------------------------------------------------------------------ life and death
     def __enter__(self) -> Self:
-        processes.hold_subreaper()
         self._directory = SessionDirectory()
+        processes.hold_subreaper()
         return self
 
     def __exit__(

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from inplace_fuzz.execute.directory import PREFIX, SessionDirectory, remove_abandoned
+from inplace_fuzz.execute.directory import PREFIX, InsideWorker, SessionDirectory, remove_abandoned
 from inplace_fuzz.execute.engine import Engine, Limits, Task
 from inplace_fuzz.execute.processes import MARKER
 from tests.execute.leftovers import no_leftovers
@@ -119,3 +119,9 @@ def test_a_killed_session_leaves_its_directory_to_the_next(tmp_path: Path, monke
     assert {p.name for p in tmp_path.iterdir()} == {mine.path.name, strange.name}
     mine.remove()
     assert list(tmp_path.iterdir()) == [strange]
+
+
+def test_workers_start_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MARKER, "1-abc")
+    with pytest.raises(InsideWorker, match="__main__"), Engine():
+        pass
