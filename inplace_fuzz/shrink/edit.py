@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -87,6 +88,13 @@ def distinct_spec(program: Program, shape: tuple[int, ...]) -> TensorSpec:
     """A float32 tensor of this shape with values that no input of the program has."""
     used = [v.real for c in program.calls for s in specs_in(c) for v in s.values if s.dtype != "bool"]
     return default_spec(f"f32[{','.join(map(str, shape))}]", start=int(max([0, *used])) + 1)
+
+
+def index_spec(program: Program, shape: tuple[int, ...]) -> TensorSpec:
+    """An int64 tensor of this shape that holds 0, 1 … as far as the integer inputs go, again and again."""
+    whole = [s for c in program.calls for s in specs_in(c) if s.dtype.startswith("int")]
+    count = 1 + max((int(v.real) for s in whole for v in s.values), default=0)
+    return TensorSpec(shape, "int64", tuple(k % max(1, count) for k in range(math.prod(shape))))
 
 
 def fresh_parameter(program: Program) -> str:

@@ -25,7 +25,6 @@ from inplace_fuzz.shrink.names import tidy
 from inplace_fuzz.shrink.passes import PASSES, Reducer
 
 Keeps = Callable[[Sequence[Program]], Sequence[bool]]
-FIRST_BATCH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +50,18 @@ def shrink(
     max_seconds: float = 60.0,
     max_candidates: int = 1000,
     batch: int = 16,
+    first_batch: int = 4,
     progress: Callable[[Program, int], None] | None = None,
     passes: Sequence[Reducer] = PASSES,
 ) -> Shrunk:
     """The simplest program that `keeps` accepts and that the passes reach from this one.
 
     `keeps` judges a batch of candidates, at most `batch`, and answers for each in order. It is asked about the program
-    itself first. `progress` is told the best program and the number of candidates judged, after each batch. Ctrl-C and
-    the limits end the search early, with the best program so far.
+    itself first. Batches begin with `first_batch` candidates and double while nothing is kept. `progress` is told the
+    best program and the number of candidates judged, after each batch. Ctrl-C and the limits end the search early,
+    with the best program so far.
     """
-    search = _Search(program, keeps, time.monotonic() + max_seconds, max_candidates, batch, progress)
+    search = _Search(program, keeps, time.monotonic() + max_seconds, max_candidates, (first_batch, batch), progress)
     started = time.monotonic()
     finished = False
     with contextlib.suppress(KeyboardInterrupt, _Spent):
@@ -86,7 +87,7 @@ class _Search:
         keeps: Keeps,
         deadline: float,
         max_candidates: int,
-        batch: int,
+        batches: tuple[int, int],
         progress: Callable[[Program, int], None] | None,
     ) -> None:
         self.current = program
@@ -94,7 +95,8 @@ class _Search:
         self.keeps = keeps
         self.deadline = deadline
         self.left = max_candidates
-        self.batch = max(1, batch)
+        self.batch = max(1, batches[1])
+        self.first_batch = max(1, min(batches))
         self.progress = progress
         self.seen: set[str] = set()
         self.judged = 0
@@ -143,7 +145,7 @@ class _Search:
         Batches grow: where the first few candidates are likely to be kept, judging many at once is waste.
         """
         stream = self._worth_judging(reducer, skip)
-        length = min(FIRST_BATCH, self.batch)
+        length = self.first_batch
         while group := list(itertools.islice(stream, length)):
             kept = self._judge([candidate for _, candidate in group])
             if kept:

@@ -7,6 +7,7 @@ made with literal sizes. Everything else is None: the reducer then does without.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -88,9 +89,33 @@ class Shapes:
                 return base[::-1]
             case "add" | "sub" | "mul" | "maximum" | "minimum" if rest:
                 return _broadcast(base, self.of(rest[0]))
+            case "view" | "reshape" | "expand" | "flatten" | "ravel" as method:
+                return _reviewed(base, method, rest)
             case method if method in _SAME:
                 return base
         return None
+
+
+def _reviewed(base: Shape, method: str, args: list[ast.expr]) -> Shape | None:
+    """The shape of a view with literal sizes."""
+    if method in ("flatten", "ravel"):
+        return None if args else (math.prod(base),)
+    parts = args[0].elts if len(args) == 1 and isinstance(args[0], (ast.List, ast.Tuple)) else args
+    try:
+        sizes = [ast.literal_eval(p) for p in parts]
+    except ValueError:
+        return None
+    if not sizes or any(type(n) is not int for n in sizes):
+        return None
+    if method == "expand":
+        padded = (1,) * (len(sizes) - len(base)) + base
+        return (
+            tuple(b if n == -1 else n for n, b in zip(sizes, padded, strict=True))
+            if len(padded) == len(sizes)
+            else None
+        )
+    known = math.prod(n for n in sizes if n != -1)
+    return tuple(math.prod(base) // known if n == -1 and known else n for n in sizes)
 
 
 def made_shape(node: ast.expr) -> Shape | None:

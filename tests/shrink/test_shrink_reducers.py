@@ -37,6 +37,8 @@ ONE_BY_ONE = [
     ("replace_by_number", "x[0] = y[1] * 2\nreturn x", [r"\[0\] = "], "x[0] = 0\nreturn x"),
     ("replace_by_number", "x.mul_(y)\nreturn x", ["mul_"], "x.mul_(0)\nreturn x"),
     ("computed_to_input", "x[1:] = y[:3] * 2\nreturn x", [r"\[1:\] = "], "x[1:] = z\nreturn x"),
+    ("computed_to_input", "x.index_add_(0, i.view(-1, 1).reshape(2), y.expand(2, 4, 3)[0])\nreturn x", [],
+     "x.index_add_(0, i, a)\nreturn x"),
     ("shorten_lists", "v = torch.cat([x, y, x])\nreturn v", ["cat.*y"], "v = torch.cat([y])\nreturn v"),
     ("drop_arguments", "x.add_(y, alpha=2)\nreturn torch.zeros([2], dtype=torch.int64)", [],
      "x.add_(y)\nreturn torch.zeros([2])"),

@@ -15,6 +15,7 @@ from inplace_fuzz.shrink.edit import (
     edited,
     expressions,
     fresh_parameter,
+    index_spec,
     name,
     on_torch,
     with_input,
@@ -55,11 +56,16 @@ def computed_to_input(program: Program) -> Iterator[Program]:
     if any(d for d in program.forward.args.defaults):
         return
     shapes, fresh = Shapes(program), fresh_parameter(program)
+    scope = Scope(program)
+    for _ in scope.steps():
+        pass
     for statement in shapes.steps():
         for node in dict.fromkeys(_value_places(statement)):
             shape = None if isinstance(node, (ast.Name, ast.Constant)) else shapes.of(node)
             if shape and 0 not in shape:
-                yield with_input(program, {node: name(fresh)}, fresh, distinct_spec(program, shape))
+                dtype = scope.value(node).dtype
+                spec = index_spec(program, shape) if dtype.startswith("int") else distinct_spec(program, shape)
+                yield with_input(program, {node: name(fresh)}, fresh, spec)
 
 
 def replace_by_number(program: Program) -> Iterator[Program]:

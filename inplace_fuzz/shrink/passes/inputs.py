@@ -46,7 +46,7 @@ def inputs_by_literals(program: Program) -> Iterator[Program]:
 
 
 def plain_signature(program: Program) -> Iterator[Program]:
-    """Drops annotations and defaults from forward."""
+    """Drops annotations and defaults from forward, and the annotations of its locals."""
     function = program.forward
     annotated = [a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.annotation]
     bare: dict[ast.AST, ast.AST | None] = {a: ast.arg(a.arg) for a in annotated}
@@ -56,6 +56,9 @@ def plain_signature(program: Program) -> Iterator[Program]:
         yield edited(program, bare)
     if function.args.defaults and all(len(c) == len(program.parameters) for c in program.calls):
         yield edited(program, dict.fromkeys(function.args.defaults))
+    declared = [s for s in ast.walk(function) if isinstance(s, ast.AnnAssign) and s.value is not None]
+    if declared:
+        yield edited(program, {s: ast.Assign([s.target], s.value) for s in declared if s.value is not None})
     fixed = _never_passed(program)
     if fixed:
         reads: dict[ast.AST, ast.AST | None] = {
