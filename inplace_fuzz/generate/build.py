@@ -12,7 +12,7 @@ from inplace_fuzz.generate.inputs import draw_inputs
 from inplace_fuzz.generate.makers import add_buffer, settled
 from inplace_fuzz.generate.mix import Mix
 from inplace_fuzz.generate.returns import add_return
-from inplace_fuzz.generate.state import Refused, State
+from inplace_fuzz.generate.state import Announce, Refused, State
 from inplace_fuzz.generate.statements import add_statement
 
 HEADER = 48  # bytes for the mix, the inputs and the return
@@ -27,19 +27,21 @@ class Built:
     refused: int
 
 
-def build(header: bytes, records: Sequence[bytes], mix: Mix, *, script_only: bool = False, exact: bool = True) -> Built:
+def build(
+    header: bytes, records: Sequence[bytes], mix: Mix, *, script_only: bool = False, announce: Announce | None = None
+) -> Built:
     """The program that these bytes stand for: one statement, or one template, for each record. Any bytes will do.
 
-    `exact` is what the program is marked as; a mix with operations that round needs False.
+    `announce` is called with the text of each statement before it runs.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some operators announce that they are in beta
-        return _build(header, records, mix, script_only, exact)
+        return _build(header, records, mix, script_only, announce)
 
 
-def _build(header: bytes, records: Sequence[bytes], mix: Mix, script_only: bool, exact: bool) -> Built:
+def _build(header: bytes, records: Sequence[bytes], mix: Mix, script_only: bool, announce: Announce | None) -> Built:
     first_choices = Choices(header)
-    state = State(mix.draw(first_choices), first_choices, script_only=script_only)
+    state = State(mix.draw(first_choices), first_choices, script_only=script_only, announce=announce)
     inputs = draw_inputs(state)
     if state.gate("buffer"):
         add_buffer(state)
@@ -53,7 +55,7 @@ def _build(header: bytes, records: Sequence[bytes], mix: Mix, script_only: bool,
     add_return(state)
     first, second = tuple(inputs.first), tuple(inputs.second)
     calls = (first, second) if state.second and settled(state) else (first,)
-    return Built(Program(_source(state, inputs.names), calls, exact, state.script), state.refused)
+    return Built(Program(_source(state, inputs.names), calls, mix.exact, state.script), state.refused)
 
 
 def _source(state: State, names: list[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Protocol, TypeVar
@@ -45,6 +45,7 @@ class Mix:
     weights: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({f.name: f.weight for f in FEATURES}))
     always: frozenset[str] = frozenset()
     swarm: bool = True
+    exact: bool = True  # whether its programs are compared with `==`
     tables: dict[int, _Table] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -54,17 +55,17 @@ class Mix:
 
     def changed(self, **weights: int) -> Mix:
         """The same mix with other weights for some features; 0 switches one off."""
-        return Mix(MappingProxyType({**self.weights, **weights}), self.always, self.swarm)
+        return replace(self, weights=MappingProxyType({**self.weights, **weights}))
 
     def focus(self, *features: str) -> Mix:
         """The same mix, in which these features are always on and drawn much more often than their neighbours."""
         heavy = {name: 40 * max(3, self.weights.get(name, 0)) for name in features}
-        return Mix(MappingProxyType({**self.weights, **heavy}), self.always | set(features), self.swarm)
+        return replace(self.changed(**heavy), always=self.always | set(features))
 
     def rounding(self) -> Mix:
         """The same mix with operations that round, and without what would turn a rounding error into another choice."""
         off = {f.name: 0 for f in FEATURES if f.name in _CHOOSING}
-        return self.changed(**{**off, **dict.fromkeys(_ROUNDING, 12)})
+        return replace(self.changed(**{**off, **dict.fromkeys(_ROUNDING, 12)}), exact=False)
 
     def draw(self, choices: Choices) -> Active:
         """The features of one program: about half of those that have a weight."""
@@ -74,7 +75,9 @@ class Mix:
 
 
 DEFAULT = Mix()
-CONTROL_FLOW = Mix(DEFAULT.changed(branch=8, loop=8).weights, frozenset({"branch", "loop"}))
+CONTROL_FLOW = DEFAULT.changed(branch=8, loop=8)
+ROUNDING = DEFAULT.rounding()
+SHARED_INPUTS = DEFAULT.changed(shared_storage=100)
 
 
 @dataclass(frozen=True, slots=True)

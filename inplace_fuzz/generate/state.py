@@ -6,8 +6,9 @@ are looked up and never guessed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -15,6 +16,7 @@ from inplace_fuzz.generate.choices import Choices
 from inplace_fuzz.generate.exact import NUMBERS, Numbers, Span, hull
 from inplace_fuzz.generate.mix import Active
 
+Announce: TypeAlias = Callable[[str], None]
 _CODE: dict[tuple[str, str], CodeType] = {}
 _MAX_CODE = 50_000
 
@@ -80,10 +82,13 @@ class Refused(Exception):
 class State:
     """The program being drawn."""
 
-    def __init__(self, active: Active, choices: Choices, *, script_only: bool = False) -> None:
+    def __init__(
+        self, active: Active, choices: Choices, *, script_only: bool = False, announce: Announce | None = None
+    ) -> None:
         self.active = active
         self.choices = choices
         self.script_only = script_only
+        self.announce = announce
         self.script = True  # whether TorchScript accepts what is drawn so far
         self.second = True  # whether the second call runs as well
         self.root: tuple[int, ...] = ()  # the shape that every other shape is cut from
@@ -106,6 +111,8 @@ class State:
             self.block.append(text)
             return
         body = code(text, "exec")
+        if self.announce is not None:
+            self.announce(text)
         try:
             exec(body, self.first_env)
         except (RuntimeError, ValueError, IndexError, TypeError) as error:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+import hypothesis
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from inplace_fuzz.core import Program
 from inplace_fuzz.generate.build import HEADER, RECORD, build
 from inplace_fuzz.generate.mix import DEFAULT, Mix
+from inplace_fuzz.generate.state import Announce
 
 _AT_ONCE = 2000  # examples of one Hypothesis run; it remembers them all
 
@@ -31,7 +33,7 @@ def programs(
     mix = _mix(features, rounding, min_statements, max_statements)
 
     def make(header: bytes, records: list[bytes]) -> Program:
-        return build(header, records, mix, script_only=script_only, exact=not rounding).program
+        return build(header, records, mix, script_only=script_only).program
 
     header = st.binary(min_size=HEADER, max_size=HEADER)
     record = st.binary(min_size=RECORD, max_size=RECORD)
@@ -39,7 +41,7 @@ def programs(
 
 
 def draw_many(
-    number: int,
+    seed: int,
     count: int,
     emit: Callable[[Program], None],
     *,
@@ -48,11 +50,12 @@ def draw_many(
     max_statements: int = 12,
     script_only: bool = False,
     rounding: bool = False,
+    announce: Announce | None = None,
 ) -> None:
     """Draws `count` programs for a seed and hands each to `emit` as it is drawn.
 
     The same seed, count and options give the same programs in every process. An exception from `emit` ends the drawing
-    and is raised here.
+    and is raised here. `announce` is called with the text of each statement before it runs: eager can crash too.
     """
     mix = _mix(features, rounding, min_statements, max_statements)
 
@@ -60,14 +63,14 @@ def draw_many(
         header, rest = data[:HEADER], data[HEADER:]
         wanted = min_statements + (rest[-1] * (max_statements - min_statements + 1) >> 8)
         records = [rest[k : k + RECORD] for k in range(0, RECORD * wanted, RECORD)]
-        emit(build(header, records, mix, script_only=script_only, exact=not rounding).program)
+        emit(build(header, records, mix, script_only=script_only, announce=announce).program)
 
     # One block of bytes for a whole program, rather than `programs()`: Hypothesis has nothing to copy from one part of
     # an example to another, so every program is drawn afresh, and no literal of the modules that happen to be loaded
     # has this length, so it cannot be drawn in place of random bytes.
     blocks = st.binary(min_size=HEADER + RECORD * max_statements + 1, max_size=HEADER + RECORD * max_statements + 1)
     for start in range(0, count, _AT_ONCE):
-        _run(blocks, number * 1_000_003 + start // _AT_ONCE, min(_AT_ONCE, count - start), draw)
+        _run(blocks, seed * 1_000_003 + start // _AT_ONCE, min(_AT_ONCE, count - start), draw)
 
 
 def _mix(features: Mix | None, rounding: bool, least: int, most: int) -> Mix:
@@ -81,7 +84,7 @@ def _run(blocks: st.SearchStrategy[bytes], number: int, count: int, draw: Callab
     failures: list[Exception] = []
 
     # Every setting that a profile could change is set: `CI=1` loads one with derandomize=True and other limits.
-    @seed(number)
+    @hypothesis.seed(number)
     @settings(
         max_examples=count,
         database=None,

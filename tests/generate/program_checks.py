@@ -29,15 +29,13 @@ def built(
     *,
     min_statements: int = 1,
     max_statements: int = 12,
-    rounding: bool = False,
     **options,
 ) -> Iterator[Built]:
     """Programs from random bytes, without Hypothesis: quicker, for tests that need many."""
     random_bytes = random.Random(seed)
-    mix = mix.rounding() if rounding else mix
     for _ in range(count):
         records = [random_bytes.randbytes(RECORD) for _ in range(random_bytes.randint(min_statements, max_statements))]
-        yield build(random_bytes.randbytes(HEADER), records, mix, exact=not rounding, **options)
+        yield build(random_bytes.randbytes(HEADER), records, mix, **options)
 
 
 def drawn(count: int, seed: int = 0, mix: Mix = DEFAULT, **options) -> Iterator[Program]:

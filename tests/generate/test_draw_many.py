@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from inplace_fuzz.core import render
-from inplace_fuzz.generate import DEFAULT, draw_many
+from inplace_fuzz.generate import DEFAULT, ROUNDING, draw_many
 
 SCRIPT = """
 import hashlib
@@ -75,3 +75,18 @@ def test_an_exception_ends_the_drawing():
 
 def test_nothing_is_drawn_for_a_count_of_zero():
     draw_many(1, 0, lambda program: pytest.fail("drew a program"))
+
+
+def test_each_statement_is_announced_before_it_runs():
+    said, found = [], []
+    draw_many(5, 10, found.append, announce=said.append, features=DEFAULT.changed(template=0))
+    lines = [line.strip() for p in found for line in p.source.split("\n        ")[1:] if "return" not in line]
+    assert said == [line for line in lines if not line.startswith(("super", "self.register_buffer"))]
+
+
+def test_programs_that_round_are_marked():
+    found = []
+    draw_many(5, 10, found.append, rounding=True)
+    draw_many(5, 10, found.append, features=ROUNDING)
+    assert found[:10] == found[10:]
+    assert not any(p.exact for p in found)

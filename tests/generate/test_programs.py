@@ -14,13 +14,13 @@ from program_checks import built, drawn, run_eager, run_script, run_wider, same
 
 from inplace_fuzz.core import Program, parse, render
 from inplace_fuzz.core.spec import specs_in
-from inplace_fuzz.generate import CONTROL_FLOW, DEFAULT, programs
+from inplace_fuzz.generate import CONTROL_FLOW, DEFAULT, ROUNDING, SHARED_INPUTS, programs
 
 MODES = {
     "default": (DEFAULT, {}),
     "control flow": (CONTROL_FLOW, {}),
-    "shared storage": (DEFAULT.focus("shared_storage"), {}),
-    "rounding": (DEFAULT, {"rounding": True}),
+    "shared storage": (SHARED_INPUTS, {}),
+    "rounding": (ROUNDING, {}),
     "script only": (DEFAULT, {"script_only": True}),
 }
 
@@ -42,7 +42,7 @@ def test_programs_are_exact(mode):
 
 
 def test_programs_that_round_say_so():
-    assert not any(p.exact for p in drawn(20, 1, rounding=True))
+    assert not any(p.exact for p in drawn(20, 1, ROUNDING))
     assert all(p.exact for p in drawn(20, 1))
 
 
