@@ -24,6 +24,7 @@ from inplace_fuzz.campaign.store import Finding, Store, StoreError
 from inplace_fuzz.core import Lane, lane_key
 from inplace_fuzz.core.verdict import FINDINGS
 from inplace_fuzz.corpus import CorpusError, check_writable
+from inplace_fuzz.execute.drawing import DrawingFailed
 from inplace_fuzz.execute.engine import Engine, EngineError, OperationFailed
 from inplace_fuzz.plugin.options import Settings
 from inplace_fuzz.plugin.shown import Fault, shown
@@ -82,10 +83,13 @@ class Gate:
         try:
             check_writable(directory)
         except CorpusError as error:
-            text = str(error).replace("--corpus", option)
-            raise pytest.UsageError(
-                text if option.endswith("corpus") else text.replace("corpus directory", "directory")
-            ) from None
+            text = str(error) if option.endswith("-corpus") else str(error).replace("corpus directory", "directory")
+            raise pytest.UsageError(text.replace("--corpus", option)) from None
+
+    def _in_our_words(self, text: str) -> str:
+        """Errors of the rooms below, with this command line's names for their options."""
+        option = self.settings.option
+        return text.replace("--corpus", f"{option}-corpus").replace("--store", f"{option}-report")
 
     def items(self, session: pytest.Session) -> list[pytest.Item]:
         parent = GateCollector.from_parent(session, name="inplace-fuzz", nodeid="inplace-fuzz")
@@ -133,8 +137,8 @@ class Gate:
             outcome = Outcome(campaign.progress)
             try:
                 campaign.run()
-            except (CampaignError, CorpusError, StoreError, EngineError, OperationFailed) as error:
-                outcome.failed = str(error)
+            except (CampaignError, CorpusError, StoreError, DrawingFailed, EngineError, OperationFailed) as error:
+                outcome.failed = self._in_our_words(str(error))
             outcome.interrupted = listener.interrupted
             for finding in campaign.new_findings():
                 if (finding.backend, finding.lane) in wanted:
@@ -248,6 +252,8 @@ class GateItem(pytest.Item):
             raise Fault(_summary(found), _text(found, outcome.progress.versions.get(self.backend, "")))
         if outcome.interrupted:
             pytest.skip(f"interrupted; until then {said}")
+        if not any(outcome.progress.kinds(key).values()):
+            pytest.skip(f"no program reached it in the time there was; give more with {gate.settings.option}-time=5m")
         self.add_report_section("call", "inplace-fuzz", said)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

@@ -124,3 +124,13 @@ def test_a_default_backend_that_is_not_here_is_skipped_with_the_reason(tmp_path)
     assert "1 skipped, 1 deselected" in said
     assert "= inplace-fuzz =" not in said  # nothing was left to run, so nothing ran
     assert "ABSENT is not installed; `pip install absent` brings it" in said
+
+
+def test_a_store_that_cannot_be_used_is_one_line(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "campaign.sqlite").write_text("this is no database, and it is longer than a header is")
+    status, said = run(tmp_path, "--fuzz", f"--fuzz-backends={RIGHT}", "--fuzz-report=out")
+    assert status == 1
+    assert f"FAILED inplace-fuzz::{RIGHT}/direct - the campaign store" in said
+    assert "name another with --fuzz-report" in said
+    assert "Traceback" not in said
