@@ -7,7 +7,7 @@ item by item; a change whose place is not known before the program runs is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .errors import UnsupportedMutation
@@ -29,12 +29,21 @@ class Tup:
 
 
 class Items:
-    """A list whose length is known. `items` is replaced, never changed, so that a branch can be undone."""
+    """A list. `items` is replaced, never changed, so that a branch can be undone.
 
-    __slots__ = ("block", "items", "type")
+    A list that grows in a loop is *run-time*: its `items` is one value, the list itself; appending makes a longer one.
+    sources: the bases that its tensors looked at, and when; one of them written later makes the list unreadable.
+    """
 
-    def __init__(self, items: tuple[Any, ...], type: Any, block: Any) -> None:
+    __slots__ = ("block", "items", "sources", "type")
+
+    def __init__(self, items: Any, type: Any, block: Any) -> None:
         self.items, self.type, self.block = items, type, block
+        self.sources: dict[Root, int] = {}
+
+    @property
+    def at_run_time(self) -> bool:
+        return self.items.__class__ is Value
 
 
 class Table(Items):
@@ -153,6 +162,8 @@ class Containers:
     def item(self: Walk, bound: Any, index: Any, out: Value, node: Node) -> Any:
         """Item `index` (a Python int or key) of a container."""
         kind = bound.__class__
+        if kind is Items and bound.at_run_time:
+            return self.item_at(bound, self.g.const(index), out, node)
         if kind is Tup or kind is Items:
             return bound.items[index]
         if kind is Table:
@@ -171,7 +182,7 @@ class Containers:
         kind = bound.__class__
         if kind is Parts:
             return self.part(bound, index)
-        if kind is Items and bound.items and all(b.__class__ is Alias for b in bound.items):
+        if kind is Items and not bound.at_run_time and bound.items and all(b.__class__ is Alias for b in bound.items):
             g, n = self.g, len(bound.items)
             place = g.call("aten::remainder", (index, n), INT)
             chosen = bound.items[-1]
@@ -205,7 +216,7 @@ class Containers:
 
     def length(self: Walk, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
-        if isinstance(bound, (Items, Tup)):
+        if isinstance(bound, (Items, Tup)) and bound.items.__class__ is not Value:
             node.outputs[0].bound = self.g.const(len(bound.items))
         elif bound.__class__ is Alias:
             self.shape(node, None)
@@ -217,6 +228,8 @@ class Containers:
         """The container as one value, its items as they are now."""
         g = self.g
         kind = bound.__class__
+        if kind is Items and bound.at_run_time:
+            return self.run_time_list(bound)
         if kind is Tup or kind is Items:
             name = "prim::TupleConstruct" if kind is Tup else "prim::ListConstruct"
             return g.op(name, [self.value(b) for b in bound.items], bound.type)
@@ -234,6 +247,20 @@ class Containers:
             raise bound
         return bound.value  # type: ignore[no-any-return]
 
+    def run_time_list(self: Walk, bound: Items) -> Value:
+        if any(root.clock > stamp for root, stamp in bound.sources.items()):
+            raise self.refuse("aten::append", "a list that grows in a loop is used after one of its tensors was written",
+                              hint="append a clone")  # fmt: skip
+        return bound.items  # type: ignore[no-any-return]
+
+    def seal(self: Walk, bound: Items, more: Iterable[Root] = ()) -> None:
+        """From here on the length of the list is known only when the program runs."""
+        clock = self.memory.clock
+        for root in (*self.roots_in(bound), *more):
+            bound.sources.setdefault(root, clock)
+        if not bound.at_run_time:
+            self.set_items(bound, self.whole(bound))
+
     def roots_in(self: Walk, bound: Any) -> tuple[Root, ...]:
         if bound.__class__ is Alias:
             return bound.roots  # type: ignore[no-any-return]
@@ -243,6 +270,8 @@ class Containers:
             return (*bound.roots, *(r for b in bound.made.values() for r in self.roots_in(b)))
         if bound.__class__ is Table:
             return tuple(r for _, b in bound.items for r in self.roots_in(b))
+        if isinstance(bound, Items) and bound.at_run_time:
+            return tuple(bound.sources)
         if isinstance(bound, (Items, Tup)):
             return tuple(r for b in bound.items for r in self.roots_in(b))
         return ()
@@ -266,15 +295,28 @@ class Containers:
         if not isinstance(target, Items):
             raise self.refuse(kind, "it changes a container that the pass does not follow")
         args = [v.bound for v in node.inputs[1:]]
+        if target.at_run_time:
+            self.edit_at_run_time(node, target, args)
+            return
         items, result = _LIST_EDITS[kind](self, node, target, args)
         if node.outputs:
             node.outputs[0].bound = target if result is None else result
         self.set_items(target, tuple(items))
 
+    def edit_at_run_time(self: Walk, node: Node, target: Items, args: list[Any]) -> None:
+        if node.kind not in ("aten::append", "aten::append.t"):
+            raise self.refuse(node.kind, "it changes a list whose length is known only at run time")
+        g, clock = self.g, self.memory.clock
+        for root in self.roots_in(args[0]):
+            target.sources[root] = min(clock, target.sources.get(root, clock))
+        one = g.op("prim::ListConstruct", [self.value(args[0])], target.type)
+        self.set_items(target, g.op("aten::add", [target.items, one], target.type))  # l := l + [t]
+        node.outputs[0].bound = target
+
     def list_slice(self: Walk, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         bounds = [v.bound.py if v.bound.__class__ is Value else NOT_CONSTANT for v in node.inputs[1:]]
-        if isinstance(bound, Items) and NOT_CONSTANT not in bounds:
+        if isinstance(bound, Items) and NOT_CONSTANT not in bounds and not bound.at_run_time:
             node.outputs[0].bound = Items(bound.items[slice(*bounds)], bound.type, self.g.block)
         else:
             self.pure(node)
@@ -282,13 +324,14 @@ class Containers:
     def list_copy(self: Walk, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         if isinstance(bound, Items):
-            node.outputs[0].bound = type(bound)(bound.items, bound.type, self.g.block)
+            copied = node.outputs[0].bound = type(bound)(bound.items, bound.type, self.g.block)
+            copied.sources.update(bound.sources)
         else:
             self.pure(node)
 
     def list_add(self: Walk, node: Node, row: Any) -> None:
         first, second = node.inputs[0].bound, node.inputs[1].bound
-        if isinstance(first, Items) and isinstance(second, Items):
+        if isinstance(first, Items) and isinstance(second, Items) and not (first.at_run_time or second.at_run_time):
             node.outputs[0].bound = Items(first.items + second.items, first.type, self.g.block)
         else:
             self.pure(node)
@@ -404,7 +447,7 @@ def _append(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any,
 
 
 def _extend(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    if not isinstance(args[0], Items):
+    if not isinstance(args[0], Items) or args[0].at_run_time:
         raise walk.refuse(node.kind, "it extends a list by one that the pass does not follow")
     return target.items + args[0].items, None
 

@@ -100,12 +100,15 @@ class Control:
     def walk_loop(self: Walk, node: Node, row: Any) -> None:
         modes = [_SAME] * len(node.outputs)
         carried: list[Root] = []
+        growing: dict[Items, set[Root]] = {}
         for _ in range(12):
-            if self._loop(node, modes, carried):
+            if self._loop(node, modes, carried, growing):
                 return
         raise self.refuse(node.kind, "what its body writes does not settle")
 
-    def _loop(self: Walk, node: Node, modes: list[str], carried: list[Root]) -> bool:
+    def _loop(
+        self: Walk, node: Node, modes: list[str], carried: list[Root], growing: dict[Items, set[Root]]
+    ) -> bool:  # fmt: skip
         """One attempt: True when `modes` and `carried` describe the body, else they are widened."""
         g, memory = self.g, self.memory
         body = node.blocks[0]
@@ -116,6 +119,11 @@ class Control:
         seats: list[tuple[str, Any]] = []
         for init, param, mode in zip(inits, body.params[1:], modes, strict=True):
             seats.append(self._seat(init, param.type, mode, start, params))
+        lists_at = len(start)
+        for cell, more in growing.items():
+            self.seal(cell, more)
+            start.append(cell.items)
+            params.append(Value(cell.type))
         roots_at = len(start)
         for root in carried:
             start.append(root.cur)
@@ -133,6 +141,8 @@ class Control:
             body.params[0].bound = params[0]
             for root, param in zip(carried, params[1 + roots_at :], strict=True):
                 memory.set_root(root, param)
+            for cell, param in zip(growing, params[1 + lists_at :], strict=False):
+                self.set_items(cell, param)
             firsts = []
             for (mode, seat), param, init in zip(seats, body.params[1:], inits, strict=True):
                 param.bound = self._seated(mode, seat, init)
@@ -153,7 +163,16 @@ class Control:
             for root in self.policy.carried([r for r in wrote if r not in carried]):
                 carried.append(root)
                 widened = True
-            back.extend(root.cur for root in carried[: len(params) - 1 - roots_at])
+            for cell in _outer_lists(self.changed_cells, block.outer):
+                known = growing.get(cell, set())
+                found = known | {r for r in self.roots_in(cell) if r.block.encloses(block.outer)}
+                if cell not in growing or found != known:
+                    growing[cell] = found
+                    widened = True
+            if widened:
+                return None
+            back.extend(cell.items for cell in growing)
+            back.extend(root.cur for root in carried)
             return again
 
         try:
@@ -166,15 +185,17 @@ class Control:
         self.node = node
         if widened:
             return False
-        if any(c.block.encloses(g.block) if isinstance(c, Items) else True for c in changed):
-            raise self.refuse(node.kind, "a list or an attribute that a loop rebinds")
-        self._close_loop(node, (trip, go, start), params, block, [again, *back], seats, inits, carried, roots_at)
+        if any(not isinstance(c, Items) or (isinstance(c, Table) and c.block.encloses(g.block)) for c in changed):
+            raise self.refuse(node.kind, "a dict or an attribute that a loop rebinds")
+        outs = self._close_loop(node, (trip, go, start), params, block, [again, *back], seats, inits, carried, roots_at)
+        for cell, out in zip(growing, outs[lists_at:], strict=False):
+            self.set_items(cell, out)
         return True
 
     def _close_loop(
         self: Walk, node: Node, head: Any, params: list[Value], block: Block, results: list[Value],
         seats: list[tuple[str, Any]], inits: list[Any], carried: list[Root], roots_at: int,
-    ) -> None:  # fmt: skip
+    ) -> list[Value]:  # fmt: skip
         g, memory = self.g, self.memory
         trip, go, start = head
         outs = [Value(p.type, fresh=p.fresh, block=g.block) for p in params[1:]]
@@ -199,6 +220,7 @@ class Control:
             else:
                 out.bound = memory.opaque(outs[at], seat[1], "prim::Loop")
                 at += 1
+        return outs
 
     def _seat(self: Walk, init: Any, type_: Any, mode: str, start: list[Value], params: list[Value]) -> tuple[str, Any]:
         """The carried values that stand for one carried variable."""
@@ -269,6 +291,11 @@ class Control:
         return None
 
 
+def _outer_lists(changes: list[tuple[Any, Any]] | None, outer: Block | None) -> list[Items]:
+    cells = dict.fromkeys(cell for cell, _ in changes or ())
+    return [c for c in cells if type(c) is Items and outer is not None and c.block.encloses(outer)]
+
+
 def _choosable(init: Any, end: Any) -> bool:
     return init.__class__ is Alias and end.__class__ is Alias
 
@@ -315,12 +342,34 @@ class _Join:
                 continue
             a, b = (side.cells.get(cell, cell.items) for side in self.sides)
             if isinstance(cell, Items):
-                if len(a) != len(b) or isinstance(cell, Table):
-                    raise self.walk.refuse("aten::append", "a list whose length depends on the branch taken")
+                if isinstance(cell, Table) and len(a) != len(b):
+                    raise self.walk.refuse("aten::_set_item", "a dict whose keys depend on the branch taken")
+                if a.__class__ is Value or b.__class__ is Value or len(a) != len(b):
+                    joined.append((cell, self.grown(cell, a, b)))
+                    continue
+                if isinstance(cell, Table):
+                    if [k for k, _ in a] != [k for k, _ in b]:
+                        raise self.walk.refuse("aten::_set_item", "a dict whose keys depend on the branch taken")
+                    items = [(k, self.bound(x, y, None)) for (k, x), (_, y) in zip(a, b, strict=True)]
+                    joined.append((cell, tuple(items)))
+                    continue
                 joined.append((cell, tuple(self.bound(x, y, None) for x, y in zip(a, b, strict=True))))
             else:
                 joined.append((cell, self.bound(a, b, None)))
         return joined
+
+    def grown(self, cell: Items, a: Any, b: Any) -> Value:
+        """A list that is longer on one side: its length is known at run time from here on."""
+        walk = self.walk
+        values = []
+        for side, items in zip(self.sides, (a, b), strict=True):
+            probe = Items(items, cell.type, cell.block)
+            probe.sources = cell.sources
+            values.append(self.inside(side, lambda probe=probe: walk.whole(probe)))
+            for root in walk.roots_in(probe):
+                if self.root_outside(root) is not None:
+                    cell.sources.setdefault(root, walk.memory.clock)
+        return self.out(values[0], values[1], cell.type)
 
     def out(self, first: Value, second: Value, type_: Any) -> Value:
         value = Value(type_, fresh=False, block=self.walk.g.block)

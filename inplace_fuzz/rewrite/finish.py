@@ -46,7 +46,12 @@ class Finish:
             for alias in written:
                 memory.set_root(alias.root, news[alias])
         roots = {r for b in [*bounds, *(c.items for c in rebound)] for r in self.roots_in(b)}
+        sealed = {r for b in bounds if isinstance(b, Items) and b.at_run_time for r in b.sources}
         for root in roots:
+            if root in sealed:
+                if root.cur is not root.first and sum(root in self.roots_in(b) for b in bounds) > 1:
+                    raise self.refuse("aten::append", "a tensor in a list that grows in a loop is returned beside it")
+                continue
             if root.cur is not root.first and root.external is None:
                 memory.set_root(root, root.cur)
             elif root.constant:
@@ -61,6 +66,8 @@ class Finish:
     def output(self: Walk, bound: Any) -> Value:
         if bound.__class__ is Alias:
             return self.policy.output(self.memory, bound.moved or bound)
+        if bound.__class__ is Items and bound.at_run_time:
+            return self.value(bound)
         if bound.__class__ is Tup or bound.__class__ is Items:
             name = "prim::TupleConstruct" if bound.__class__ is Tup else "prim::ListConstruct"
             return self.g.op(name, [self.output(b) for b in bound.items], bound.type)

@@ -2,7 +2,7 @@
 
 Seen with apache-tvm 0.27: it reads out of bounds for a negative `select`; takes `slice_scatter` only with bounds inside
 the tensor; takes `index_put` only with an integer tensor for every dimension, and puts the result of separated index
-tensors in the wrong order; has no `select_scatter`, `index_copy`, `index_fill`, `index_add`, `scatter_add`, `put`,
+tensors in the wrong order; forgets `alpha` of `add` and `sub`; has no `select_scatter`, `index_copy`, `index_fill`, `index_add`, `scatter_add`, `put`,
 `diagonal_scatter`, boolean masks.
 
 Nearly everything rests on one form that it gets right: a one-dimensional `index_put` or `index_select` on the flattened
@@ -333,7 +333,20 @@ def fill(g: Any, x: Any, value: Any) -> Any:
     return g.call(aten.full.default, list(x.shape), value, dtype=x.dtype)
 
 
+def _scaled(op: Any) -> Callable[..., Any]:
+    """x + alpha * y with the product written out: the importer forgets alpha."""
+
+    def rule(g: Any, x: Any, y: Any, *, alpha: Any = 1) -> Any:
+        if alpha == 1:
+            return None
+        return g.call(op, x, g.call(aten.mul.Tensor, y, alpha) if isinstance(y, Tensor) else y * alpha)
+
+    return rule
+
+
 RULES: dict[Any, Callable[..., Any]] = {
+    aten.add.Tensor: _scaled(aten.add.Tensor),
+    aten.sub.Tensor: _scaled(aten.sub.Tensor),
     aten.select.int: select,
     aten.slice.Tensor: slice_,
     aten.slice_scatter.default: slice_scatter,
