@@ -25,12 +25,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .containers import Items, Sealed, Table, Tup
+from .errors import UnsupportedMutation
 from .ir import BOOL, NOT_CONSTANT, Block, Node, Value
 from .memory import OPAQUE, PHI, ROOT, STEP, Alias, Root
 
 if TYPE_CHECKING:
     from .walk import Walk
 
+_WRITTEN_OUT = 400
 _SAME, _CHOICE, _CLOSED = "the same tensor", "first or own", "not followed"
 
 
@@ -98,13 +100,48 @@ class Control:
 
     # ------------------------------------------------------------------ Loop
     def walk_loop(self: Walk, node: Node, row: Any) -> None:
+        """A loop of few and known iterations, whose lists or views differ in each, is written out instead."""
+        outer, self.changed_cells = self.changed_cells, []
+        try:
+            if not self._settled(node):
+                for cell, before in reversed(self.changed_cells):
+                    cell.items = before
+                self.changed_cells = []
+                self._write_out(node)
+        finally:
+            if outer is not None:
+                outer.extend(self.changed_cells)
+            self.changed_cells = outer
+
+    def _settled(self: Walk, node: Node) -> bool:
+        """Walk the loop as a loop; False when it has to be written out."""
         modes = [_SAME] * len(node.outputs)
         carried: list[Root] = []
         growing: dict[Items, set[Root]] = {}
+        known = _known_trips(node) is not None
         for _ in range(12):
-            if self._loop(node, modes, carried, growing):
-                return
+            try:
+                if self._loop(node, modes, carried, growing):
+                    return True
+            except UnsupportedMutation:
+                if not known:
+                    raise
+                return False
+            if known and (growing or _CLOSED in modes):
+                return False
         raise self.refuse(node.kind, "what its body writes does not settle")
+
+    def _write_out(self: Walk, node: Node) -> None:
+        body = node.blocks[0]
+        bounds = [v.bound for v in node.inputs[2:]]
+        for i in range(_known_trips(node) or 0):
+            body.params[0].bound = self.g.const(i)
+            for param, bound in zip(body.params[1:], bounds, strict=True):
+                param.bound = bound
+            self.nodes(body)
+            bounds = [r.bound for r in body.results[1:]]
+        for out, bound in zip(node.outputs, bounds, strict=True):
+            out.bound = bound
 
     def _loop(
         self: Walk, node: Node, modes: list[str], carried: list[Root], growing: dict[Items, set[Root]]
@@ -180,6 +217,10 @@ class Control:
             changed = [c for c, before in self.changed_cells if c.items is not before]
             for cell, before in reversed(self.changed_cells):
                 cell.items = before
+        except UnsupportedMutation:
+            for cell, before in reversed(self.changed_cells):
+                cell.items = before
+            raise
         finally:
             self.changed_cells = undo_cells
         self.node = node
@@ -289,6 +330,17 @@ class Control:
             self.memory._if(cond, (Block(self.g.block), Block(self.g.block)), ([sides[0]], [sides[1]]), [out])
             return out
         return None
+
+
+def _known_trips(node: Node) -> int | None:
+    """How often the loop runs, when that is known, and few."""
+    trip, go = (v.bound for v in node.inputs[:2])
+    again = node.blocks[0].results[0]
+    if not all(isinstance(v, Value) for v in (trip, go)) or not isinstance(trip.py, int):
+        return None
+    if go.py is not True or again.py is not True or trip.py * len(node.blocks[0].nodes) > _WRITTEN_OUT:
+        return None
+    return max(trip.py, 0)
 
 
 def _outer_lists(changes: list[tuple[Any, Any]] | None, outer: Block | None) -> list[Items]:
