@@ -33,6 +33,7 @@ STATEMENTS = _group("""
     parts               2  v, w = x.chunk(2)
     make                4  t = torch.zeros([3])
     alias               1  a = x
+    pair                5  v = x.unfold(0, 2, 2); v.square_()
     template            6  several statements known to break compilers
     snapshot            3  t = x.clone()
     read                5  r = x + y
@@ -212,16 +213,16 @@ PERCENTAGES = _group("""
     mask_input         35  forward(self, x, m)
     ellipsis           12  x[..., 0]
     none_index         12  x[:, None]
-    empty_tuple        20  x[()]
+    empty_tuple        40  x[()]
     duplicate_index    30  x[[0, 0]] += 1
     negative_index     30  x[[0, -1]]
     index              34  x[[0, 2]]
     mask               14  x[x > 2]
     mask_partial       40  x[x[:, 0] > 2]
-    index_several      45  x[i, j]
-    index_apart        40  x[i, :, j]
+    index_several      60  x[i, j]
+    index_apart        60  x[i, :, j]
     augmented_bits      4  x[0] |= y
-    write_to_copy       5  x[i].add_(1)
+    write_to_copy      12  x[i].add_(1)
     buffer             14  self.buf
     return_twice       30  return x, x
     return_view        15  return x[0]

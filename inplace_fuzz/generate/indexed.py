@@ -9,15 +9,16 @@ them, or a sum.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from inplace_fuzz.generate.exact import NUMBERS, Span, add, fits, hull, mul, times
-from inplace_fuzz.generate.indices import index
+from inplace_fuzz.generate.indices import Index, index
 from inplace_fuzz.generate.inputs import Shape
 from inplace_fuzz.generate.places import Place, place, target, whole
 from inplace_fuzz.generate.sources import Expr, combine, number, part
 from inplace_fuzz.generate.state import State
+from inplace_fuzz.generate.writes import instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,11 @@ class Positions:
 
 def positions(state: State, n: int, *, negative: bool = False) -> Positions:
     """An index tensor of rank 1 into a dimension of size n > 0."""
-    found = index(state, n, lists=False)
+    return as_positions(index(state, n, lists=False), n, negative)
+
+
+def as_positions(found: Index, n: int, negative: bool) -> Positions:
+    """The index with rank 1, and without negative positions where they are not allowed."""
     text, tensor = found.text, found.tensor
     simple = text.isidentifier() or (text.startswith("torch.") and text.endswith(")"))
     if tensor.dim() != 1:
@@ -119,33 +124,37 @@ def indexed_method(state: State) -> bool:
     where = place(state, named, views_only=True) if state.choices.chance(40) else whole(named)
     if where.bare and state.choices.chance(30):
         return False if where.shape == () else _other(state, where)
-    dims = [d for d, n in enumerate(where.shape) if n > 0]
-    if not dims or 0 in where.shape:
+    return call_indexed(state, where, state.active.order(state.choices, INDEXED))
+
+
+def call_indexed(state: State, where: Place, rows: Iterable[Indexed]) -> bool:
+    """Calls the first of these methods that applies and stays exact. False for a place without elements."""
+    if 0 in where.shape or not where.shape:
         return _other(state, where)
-    row = _row(state, where)
-    d = 0 if "{d}" not in row.text else state.choices.pick(dims)
-    found = positions(state, where.shape[d], negative=row.negative)
-    if found.duplicates and not row.duplicates:
-        row = INDEXED[6]
-    shape = (*where.shape[:d], found.count, *where.shape[d + 1 :])
+    dims = range(len(where.shape))
+    d = state.choices.pick(dims)
+    found = index(state, where.shape[d], lists=False)
+    leading = found if d == 0 else index(state, where.shape[0], lists=False)
+    for row in rows:
+        at, drawn = (d, found) if "{d}" in row.text else (0, leading)
+        if NUMBERS[where.dtype].category not in row.categories or (drawn.duplicates and not row.duplicates):
+            continue
+        if _call(state, row, where, at, as_positions(drawn, where.shape[at], row.negative)):
+            return True
+    return instead(state, where)
+
+
+def _call(state: State, row: Indexed, where: Place, d: int, at: Positions) -> bool:
+    shape = (*where.shape[:d], at.count, *where.shape[d + 1 :])
     operand = exactly(state, shape, where) if "{s}" in row.text else number(state, where.dtype)
-    span = row.span(named.base.span, operand.span, found.count)
+    span = row.span(where.named.base.span, operand.span, at.count)
     if not fits(span, where.dtype):
-        operand, row = number(state, where.dtype), INDEXED[6]
-        span = operand.span
-    text = _lanes(found, d, shape) if row.lanes else found.text
+        return False
+    text = _lanes(at, d, shape) if row.lanes else at.text
     scalar = f"torch.tensor({operand.text}, dtype=torch.{NUMBERS[where.dtype].name})"
     state.run(row.text.format(p=where.text, d=d, i=text, s=operand.text, k=operand.text, t=scalar))
-    state.wrote(named.base, span)
+    state.wrote(where.named.base, span)
     return True
-
-
-def _row(state: State, where: Place) -> Indexed:
-    category = NUMBERS[where.dtype].category
-    for row in state.active.order(state.choices, INDEXED):
-        if category in row.categories:
-            return row
-    return INDEXED[0]
 
 
 def _lanes(found: Positions, d: int, shape: Shape) -> str:

@@ -113,11 +113,17 @@ class Active:
         found = self._table(table)
         total = found.totals[-1]
         if total:
-            start = bisect_right(found.totals, choices.below(total))
-            bits = self._bits
-            for k in (*range(start, len(table)), *range(start)):
-                if bits & found.bits[k]:
-                    yield table[k]
+            yield from self._from(table, found, bisect_right(found.totals, choices.below(total)))
+
+    def level(self, choices: Choices, table: Sequence[R]) -> Iterator[R]:
+        """The same without regard to weights: as often a rare row as a frequent one."""
+        yield from self._from(table, self._table(table), choices.below(len(table)))
+
+    def _from(self, table: Sequence[R], found: _Table, start: int) -> Iterator[R]:
+        bits = self._bits
+        for k in (*range(start, len(table)), *range(start)):
+            if bits & found.bits[k]:
+                yield table[k]
 
     def _table(self, table: Sequence[R]) -> _Table:
         found = self._tables.get(id(table))  # tables are module constants, and stay

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inplace_fuzz.generate.exact import Span, fits, hull
+from inplace_fuzz.generate.mixed import write_level
 from inplace_fuzz.generate.neighbours import NEIGHBOURS
 from inplace_fuzz.generate.overlap import overlaps_itself
 from inplace_fuzz.generate.state import Named, State
@@ -46,6 +47,9 @@ def splice(state: State, row: Template, x: Named) -> None:
     for line in row.lines:
         if line.made and line.made not in names:
             names[line.made] = state.fresh(_LETTERS[line.made])
+        if line.later and state.choices.chance(40) and x.writable:
+            write_level(state, x)  # another write than the usual ones
+            continue
         state.run(fill(state, line, names, x))
         if line.made:
             _bind(state, names[line.made], line.made, x, span)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from inplace_fuzz.generate.control import branch, loop
 from inplace_fuzz.generate.indexed import indexed_method
 from inplace_fuzz.generate.makers import make
+from inplace_fuzz.generate.mixed import view_and_write
 from inplace_fuzz.generate.reads import alias, read, snapshot
 from inplace_fuzz.generate.splice import template
 from inplace_fuzz.generate.state import State
@@ -42,6 +43,7 @@ STATEMENTS = (
     Statement("read", read),
     Statement("snapshot", snapshot),
     Statement("template", template),
+    Statement("pair", view_and_write),
     Statement("branch", branch),
     Statement("loop", loop),
     Statement("parts", _parts),

@@ -20,14 +20,14 @@ def programs(
     *,
     features: Mix | None = None,
     min_statements: int = 1,
-    max_statements: int = 12,
+    max_statements: int = 11,
     script_only: bool = False,
     rounding: bool = False,
 ) -> st.SearchStrategy[Program]:
     """Draws programs that run in eager, write in place, and are exact unless `rounding` is set.
 
     `features` says what may be drawn, and how often. With `script_only` TorchScript compiles every program. Between
-    `min_statements` and `max_statements` are drawn; a template counts as one. A failing `@given` test shrinks to a
+    `min_statements` and `max_statements` are drawn; a template or a pair of view and write counts as one. A failing `@given` test shrinks to a
     short program: statements are elements of a list, and in each the choice 0 is the simplest.
     """
     mix = _mix(features, rounding, min_statements, max_statements)
@@ -47,7 +47,7 @@ def draw_many(
     *,
     features: Mix | None = None,
     min_statements: int = 1,
-    max_statements: int = 12,
+    max_statements: int = 11,
     script_only: bool = False,
     rounding: bool = False,
     announce: Announce | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import dedent
 
@@ -45,8 +45,10 @@ class Template:
         text = self.text
         for name, alternatives in _SETS.items():
             text = text.replace(name, alternatives)
+        later = _SETS["LATER"]
         joined = re.sub(r"\s*\n\s*\|", " |", text)
-        return tuple(_line(line) for line in dedent(joined).strip().splitlines())
+        lines = dedent(joined).strip().splitlines()
+        return tuple(replace(_line(line), later=line == later) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Line:
 
     alternatives: tuple[str, ...]
     made: str
+    later: bool = False  # any write to the whole of `x` will do
 
 
 def _line(text: str) -> Line:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from inplace_fuzz.generate.indices import basic
@@ -193,18 +193,19 @@ VIEWS = (
 )
 
 
-def view_text(state: State, x: Named) -> str:
-    """A view of a name: the drawn kind, or the next that applies."""
-    for row in state.active.order(state.choices, VIEWS):
+def view_text(state: State, x: Named, rows: Iterable[View]) -> str:
+    """A view of a name: the first of these kinds that applies."""
+    for row in rows:
         text = row.make(state, x)
         if text is not None:
             return text
     return f"{x.text}.detach()"
 
 
-def name_view(state: State, x: Named) -> Named:
-    """Adds `v = x...` and returns the new name."""
-    text = view_text(state, x)
+def name_view(state: State, x: Named, *, level: bool = False) -> Named:
+    """Adds `v = x...` and returns the new name. With `level`, rare kinds of view are as likely as others."""
+    order = state.active.level if level else state.active.order
+    text = view_text(state, x, order(state.choices, VIEWS))
     name = state.fresh("vwuab")
     state.run(f"{name} = {text}")
     return bind_view(state, name, x)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -59,7 +59,11 @@ def augment(state: State) -> bool:
     named = target(state)
     if named is None:
         return False
-    where = whole(named) if state.choices.chance(35) else place(state, named)
+    return augment_place(state, whole(named) if state.choices.chance(35) else place(state, named))
+
+
+def augment_place(state: State, where: Place) -> bool:
+    named = where.named
     table = BITS if named.numbers.category in _WHOLE and state.gate("augmented_bits") else AUGMENTED
     if table is AUGMENTED and named.numbers.category == "b":
         return False
@@ -71,7 +75,7 @@ def augment(state: State) -> bool:
                 state.run(f"{where.text} {row.operator} {value.text}")
                 state.wrote(named.base, span)
                 return True
-    return _instead(state, where)
+    return instead(state, where)
 
 
 def applies(categories: str, where: Place, value: Expr | None = None) -> bool:
@@ -83,7 +87,7 @@ def applies(categories: str, where: Place, value: Expr | None = None) -> bool:
     return NUMBERS[value.dtype].category in categories
 
 
-def _instead(state: State, where: Place) -> bool:
+def instead(state: State, where: Place) -> bool:
     """Assigns a number where nothing drawn stays exact."""
     value = number(state, where.dtype)
     if where.bare:
@@ -167,8 +171,14 @@ def call_method(state: State) -> bool:
         where = place(state, named, views_only=not state.gate("write_to_copy"))
     else:
         where = whole(named)
+    return call_one(state, where, state.active.order(state.choices, METHODS))
+
+
+def call_one(state: State, where: Place, rows: Iterable[Method]) -> bool:
+    """Calls the first of these methods that applies and stays exact; assigns a number where none does."""
+    named = where.named
     value: Expr | None = None
-    for row in state.active.order(state.choices, METHODS):
+    for row in rows:
         if not applies(row.categories, where) or (row.feature in _SHAPED and not _SHAPED[row.feature](where)):
             continue
         operand = number(state, where.dtype)
@@ -188,7 +198,7 @@ def call_method(state: State) -> bool:
         if fits(span, where.dtype):
             _call(state, row, where, operand, span)
             return True
-    return _instead(state, where)
+    return instead(state, where)
 
 
 def _tensor(value: Expr, where: Place) -> Expr:

@@ -28,7 +28,7 @@ def built(
     mix: Mix = DEFAULT,
     *,
     min_statements: int = 1,
-    max_statements: int = 12,
+    max_statements: int = 11,
     **options,
 ) -> Iterator[Built]:
     """Programs from random bytes, without Hypothesis: quicker, for tests that need many."""

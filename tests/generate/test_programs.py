@@ -97,7 +97,7 @@ def test_printing_and_parsing_gives_the_program_back():
 
 
 def test_the_number_of_statements_can_be_bounded():
-    for program in drawn(100, 20, DEFAULT.changed(template=0), min_statements=3, max_statements=4):
+    for program in drawn(100, 20, DEFAULT.changed(template=0, pair=0), min_statements=3, max_statements=4):
         assert 3 <= len(program.forward.body) - 1 <= 4
     with pytest.raises(ValueError, match="min_statements"):
         programs(min_statements=5, max_statements=2)
