@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import os
-import random
 import re
 import time
 from collections.abc import Sequence
@@ -216,7 +215,7 @@ def _seed(config: pytest.Config, option: str, profile: Profile) -> int:
     if profile.seed == "date":
         return int(time.strftime("%Y%m%d", time.gmtime()))
     # Not from the environment: CI=1 must not make every night draw the same programs.
-    return 0 if profile.seed == "fixed" else random.SystemRandom().randrange(10**6)
+    return 0 if profile.seed == "fixed" else int.from_bytes(os.urandom(4)) % 10**6
 
 
 def _default_backends() -> tuple[str, ...]:

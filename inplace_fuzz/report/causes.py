@@ -93,13 +93,16 @@ class RootCause:
 
     @property
     def difference_text(self) -> str:
-        """Where the runs part, or what the compiler said."""
+        """Where the runs part, with carets under what differs."""
         lines = [line for d in self.verdict.differences[:2] for line in difference_lines(d, self.backend)]
         if not lines and not self.verdict.message:
             lines = list(self.shown)
-        if self.verdict.message:
-            lines.append(f"{self.backend} says  {self.verdict.message}")
         return "\n".join(line.rstrip() for line in lines)
+
+    @property
+    def says(self) -> str:
+        """What the compiler said, or the supervisor of it."""
+        return f"{self.backend} says  {self.verdict.message}" if self.verdict.message else ""
 
     def lines(self, *, path: str = "") -> list[str]:
         """The block that a terminal and JUnit show."""

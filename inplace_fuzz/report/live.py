@@ -168,7 +168,7 @@ def totals(progress: Progress) -> str:
     return (
         f"{duration(elapsed)}  {counted(progress.programs, 'program')}  "
         f"{rate(progress.programs, progress.explored)}/s  "
-        f"explored {duration(progress.explored)}  shrinking {duration(progress.shrunk)}"
+        f"explored for {duration(progress.explored)}  shrunk for {duration(progress.shrunk)}"
     )
 
 
@@ -193,7 +193,8 @@ def per_backend(progress: Progress) -> dict[str, Counter[str]]:
 def heartbeat(progress: Progress) -> str:
     """The whole state in one line."""
     backends = "  ".join(f"{name}: {counts(kinds) or 'nothing yet'};" for name, kinds in per_backend(progress).items())
-    return f"{totals(progress)}  {findings_line(progress)}  {backends}".rstrip(" ;")
+    doing = f"  {progress.phase}" if progress.phase.startswith("shrinking") else ""  # nothing else moves meanwhile
+    return f"{totals(progress)}{doing}  {findings_line(progress)}  {backends}".rstrip(" ;")
 
 
 def picture(progress: Progress) -> Group:

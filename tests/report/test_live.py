@@ -37,10 +37,17 @@ def test_heartbeat_has_everything_in_one_line(progress):
     listener = PlainListener(stream, every=0.0)
     listener.on_progress(progress)
     assert stream.getvalue() == (
-        "1:15  4001 programs  66.7/s  explored 1:00  shrinking 0:12  "
+        "1:15  4001 programs  66.7/s  explored for 1:00  shrunk for 0:12  "
         "0 new findings, 2 to shrink, known ones met 3 times  "
         "torchscript: agree 4000, mismatch 1;  tvm: agree 139, error 20, refused 1\n"
     )
+
+
+def test_heartbeat_says_what_is_being_shrunk(progress):
+    stream = io.StringIO()
+    progress.phase = "shrinking tvm/direct error(convert)"
+    PlainListener(stream, every=0.0).on_progress(progress)
+    assert "shrunk for 0:12  shrinking tvm/direct error(convert)  0 new findings" in stream.getvalue()
 
 
 def test_heartbeats_keep_their_distance_and_the_last_totals_are_said_once(progress):

@@ -49,7 +49,7 @@ def test_a_known_cause_that_was_only_explained_shows_the_corpus_files_program(tm
     (cause,) = root_causes(read_frames(store), tmp_path / "corpus")
     assert (cause.new, cause.met, cause.shrunk) == (False, 1, True)
     assert "x[0] = 7" in cause.program_text  # of the file, not `x[1] = 3`, which was met
-    assert FAILS.message in cause.difference_text
+    assert FAILS.message in cause.says
 
 
 def test_agreement_leaves_out_what_eager_cannot_run_and_counts_refusals_against(tmp_path):
