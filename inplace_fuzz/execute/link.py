@@ -130,9 +130,11 @@ class Link:
 
     def destroy(self, patience: float = 0.0) -> int:
         """Ends the process and all that it has started. Returns its exit status as subprocess gives it."""
+        # While it imports it cannot hear that it is dismissed, and has no worker to end.
+        deaf = self.state == "starting" or bool(self.warming)
         self.state = "dead"
         self.control.close()
-        if patience > 0:
+        if patience > 0 and not deaf:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(patience)
         below: list[int] = []

@@ -174,11 +174,9 @@ class Zygote:
 
 
 def _warm_backend(name: str) -> None:
-    from inplace_fuzz.backends import load
+    from inplace_fuzz.execute.warmth import warm_backend
 
-    warm = getattr(load(name), "warm", None)
-    if warm is not None:
-        warm()
+    warm_backend(name)
 
 
 _FIRST = """import torch
@@ -216,6 +214,7 @@ def main() -> None:
     processes.set_subreaper(True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Zygote(socket.socket(fileno=fd), directory, supervisor).serve()
+    os._exit(0)  # everything is tidied, and taking torch apart takes longer than anyone wants to wait
 
 
 if __name__ == "__main__":
