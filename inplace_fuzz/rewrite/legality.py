@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
@@ -95,10 +96,18 @@ def _of_fx(graph: torch.fx.Graph) -> list[str]:
         if schemas.schema_verdict(schema) is not schemas.WRITE:
             continue
         into = node.args[0] if node.args else None
-        is_back = target is torch.ops.aten.copy_.default and getattr(into, "op", "") in ("placeholder", "get_attr")
+        is_back = target is torch.ops.aten.copy_.default and _is_external(into)
         if trailing and is_back and into not in seen:
             seen.add(into)
             continue
         trailing = False
         found.append(target.name())
     return found[::-1]
+
+
+def _is_external(node: Any) -> bool:
+    """An input, an attribute, or an item of an input."""
+    op = getattr(node, "op", "")
+    return op in ("placeholder", "get_attr") or (
+        op == "call_function" and node.target is operator.getitem and _is_external(node.args[0])
+    )

@@ -1,0 +1,28 @@
+"""Empty tensors."""
+
+from __future__ import annotations
+
+import torch
+
+from tests.rewrite.conformance.case import case, f, i, idx, mask
+
+CASES = [
+    case(
+        "zs_empty_input",
+        "x",
+        """
+        x[1:] = 5.0
+        return x
+    """,
+        lambda: (f(0, 2),),
+    ),
+    case(
+        "zs_mask_on_empty",
+        "x",
+        """
+        x[x > 0.0] = 1.0
+        return x
+    """,
+        lambda: (f(0),),
+    ),
+]
