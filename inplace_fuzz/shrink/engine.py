@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_fuzz.core import Program
+from inplace_fuzz.shrink.doubts import doubts
 from inplace_fuzz.shrink.edit import sound
 from inplace_fuzz.shrink.measure import rank
 from inplace_fuzz.shrink.names import tidy
@@ -98,6 +99,7 @@ class _Search:
         self.batch = max(1, batches[1])
         self.first_batch = max(1, min(batches))
         self.progress = progress
+        self.doubts = doubts(program)
         self.seen: set[str] = set()
         self.judged = 0
         self.helped: Counter[str] = Counter()
@@ -154,13 +156,15 @@ class _Search:
         return skip, None
 
     def _worth_judging(self, reducer: Reducer, skip: int) -> Iterator[tuple[int, Program]]:
-        """The pass's candidates, numbered, without those that are unsound, no smaller, or judged before."""
+        """The pass's candidates, numbered, without those that are unsound, undefined, no smaller, or judged before."""
         batched: set[str] = set()
         for position, candidate in enumerate(reducer(self.current)):
             if position < skip or not sound(candidate):
                 continue
             named = self.rename(candidate)
             if named.digest in self.seen or named.digest in batched or rank(named) >= self.rank:
+                continue
+            if doubts(named) > self.doubts:
                 continue
             batched.add(named.digest)
             yield position, named

@@ -33,7 +33,7 @@ ONE_BY_ONE = [
     ("return_a_name", "v = x[0]\nv.add_(1)\nreturn torch.cat([x, y]) * 2", ["return"], "v = x[0]\nv.add_(1)\nreturn v"),
     ("hoist_parts", "x[1:].t()[0] += (y[0] * 2 + z).clone()\nreturn x", [r"\+= .*z"], "x[0] += z\nreturn x"),
     ("hoist_parts", "v = torch.cat([x, y.clone()])\nreturn v", ["v = .*y"], "v = y\nreturn v"),
-    ("replace_by_input", "x[0] = (y * 2).sum(0)\nreturn x", [r"\[0\] = "], "x[0] = x\nreturn x"),
+    ("replace_by_input", "x[0] = (y * 2).sum(0)\nreturn x", [r"\[0\] = "], "x[0] = y\nreturn x"),
     ("replace_by_number", "x[0] = y[1] * 2\nreturn x", [r"\[0\] = "], "x[0] = 0\nreturn x"),
     ("replace_by_number", "x.mul_(y)\nreturn x", ["mul_"], "x.mul_(0)\nreturn x"),
     ("computed_to_input", "x[1:] = y[:3] * 2\nreturn x", [r"\[1:\] = "], "x[1:] = z\nreturn x"),

@@ -92,8 +92,10 @@ def _resized(program: Program, new: dict[int, int], *, only: int | None = None) 
 
     def resize(spec: TensorSpec) -> TensorSpec:
         if spec.dtype in ("int64", "int32") and not set(spec.shape) & set(new):
-            # An index tensor of another length must still point into what is left.
-            return spec.with_values(tuple(max(-smallest, min(int(_real(v)), smallest - 1)) for v in spec.values))
+            # An index tensor of another length must still point into what is left, and not newly to one place twice.
+            clamped = tuple(max(-smallest, min(int(_real(v)), smallest - 1)) for v in spec.values)
+            merged = len(set(clamped)) < len(set(spec.values)) and len(clamped) <= smallest
+            return spec.with_values(tuple(range(len(clamped))) if merged else clamped)
         return _cropped(spec, tuple(new.get(n, n) for n in spec.shape))
 
     calls = tuple(
