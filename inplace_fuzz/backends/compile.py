@@ -27,6 +27,7 @@ class TorchCompile:
         Refusal("UserError", r"."),
     )
     form: str = "fx"
+    starts_no_threads: bool = False
 
     def version(self) -> str:
         if self.mode == "inductor":
@@ -50,5 +51,5 @@ class TorchCompile:
         return Compiled(compiled, lambda: dict(module.named_buffers()))
 
 
-AOT_EAGER = TorchCompile("aot-eager", "aot_eager", per_fork=16)
+AOT_EAGER = TorchCompile("aot-eager", "aot_eager", per_fork=16, starts_no_threads=True)
 INDUCTOR = TorchCompile("inductor", "inductor", per_fork=8)

@@ -38,6 +38,7 @@ class Export:
     refusals: tuple[Refusal, ...] = EXPORT_REFUSALS
     form: str = "fx"
     per_fork: int = 16
+    starts_no_threads: bool = True
 
     def version(self) -> str:
         return f"torch {torch.__version__.partition('+')[0]}"

@@ -19,7 +19,6 @@ from typing import Any
 import torch
 
 from inplace_fuzz.core.backend import Compiled, Refusal
-from inplace_fuzz.core.materialize import load_module
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 
@@ -56,6 +55,7 @@ class Script:
     refusals: tuple[Refusal, ...] = _SCRIPT_REFUSALS
     form: str = "script"
     per_fork: int = 16
+    starts_no_threads: bool = True
 
     def version(self) -> str:
         return f"torch {torch.__version__.partition('+')[0]}"
@@ -78,6 +78,7 @@ class Trace:
     refusals: tuple[Refusal, ...] = _TRACE_REFUSALS
     form: str = "trace"
     per_fork: int = 16
+    starts_no_threads: bool = True
 
     def version(self) -> str:
         return f"torch {torch.__version__.partition('+')[0]}"
@@ -100,6 +101,7 @@ class Graph:
     refusals: tuple[Refusal, ...] = _SCRIPT_REFUSALS
     form: str = "graph"
     per_fork: int = 64
+    starts_no_threads: bool = True
 
     def version(self) -> str:
         return f"torch {torch.__version__.partition('+')[0]}"
@@ -112,18 +114,18 @@ class Graph:
         opened = Opened(scripted.inlined_graph, (scripted._c,), lambda: dict(scripted.named_buffers()))  # noqa: SLF001
         return interpreted(opened.graph, opened)
 
-    def open(self, program: Program) -> Opened:
-        """The program's scripted graph, with what it takes before the caller's arguments."""
+    def open(self, program: Program, instance: Callable[[], Any]) -> Opened:
+        """The program's scripted graph, with what it takes before the caller's arguments. `instance` makes a module."""
         source = function_source(program) if program.script else None
         if source is not None:
             # The class costs 4.9 ms and keeps 167 KiB for ever; its forward as a function 1.3 ms and nothing.
             graph = _function_graph(source)
             if program.stateless:
                 return Opened(graph)
-            state = dict(load_module(program).named_buffers())
+            state = dict(instance().named_buffers())
             return Opened(graph, tuple(state.values()), lambda: state)
         with quiet():
-            scripted = torch.jit.script(load_module(program))
+            scripted = torch.jit.script(instance())
         return Opened(scripted.inlined_graph, (scripted._c,), lambda: dict(scripted.named_buffers()))  # noqa: SLF001
 
 

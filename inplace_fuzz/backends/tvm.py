@@ -44,10 +44,15 @@ class Tvm:
             raise Unavailable(f"TVM is not installed; `pip install {_DISTRIBUTION}` brings it") from None
 
     def warm(self) -> None:
-        """Imports what compiling needs, so that forked children start with it. Starts no thread."""
+        """Exports and imports one module, so that forked children start with all that this loads. Starts no thread."""
         from tvm.relax.frontend.torch import from_exported_program
 
-        assert from_exported_program
+        class Tiny(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                x[0] = 1
+                return x + 1
+
+        from_exported_program(torch.export.export(Tiny(), (torch.ones(2),)))
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("import")

@@ -17,37 +17,51 @@ _DTYPE: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
 
 def make_call(call: tuple[Arg, ...]) -> tuple[Any, ...]:
     """Fresh arguments for one call. Specs with one `storage` number become views of one storage."""
-    storages: dict[int, torch.Tensor] = {}
-    return tuple(_make(arg, storages) for arg in call)
+    return CallMaker(call).make()
 
 
-def _make(arg: Arg, storages: dict[int, torch.Tensor]) -> Any:
-    if isinstance(arg, TensorSpec):
-        return make_tensor(arg, storages)
-    if isinstance(arg, tuple):
-        return tuple(_make(a, storages) for a in arg)
-    if isinstance(arg, list):
-        return [_make(a, storages) for a in arg]
-    if isinstance(arg, dict):
-        return {k: _make(a, storages) for k, a in arg.items()}
-    return arg
+class CallMaker:
+    """Makes the arguments of one call again and again. A copy of a tensor costs a tenth of building it from numbers."""
 
+    def __init__(self, call: tuple[Arg, ...]) -> None:
+        self._call = call
+        self._masters: dict[int, torch.Tensor] = {}
 
-def make_tensor(spec: TensorSpec, storages: dict[int, torch.Tensor] | None = None) -> torch.Tensor:
-    dtype = _DTYPE[spec.dtype]
-    if spec.plain:
-        tensor = torch.tensor(spec.values, dtype=dtype)
-        if len(spec.shape) != 1:
-            # A tensor of this shape from the start: reshape would leave a view behind, and `_is_view` is visible.
-            tensor = torch.empty(spec.shape, dtype=dtype).copy_(tensor.reshape(spec.shape))
-    else:
-        if spec.storage is None or storages is None:
-            base = torch.tensor(spec.values, dtype=dtype)
+    def make(self) -> tuple[Any, ...]:
+        """Fresh arguments, which nobody else holds."""
+        storages: dict[int, torch.Tensor] = {}
+        return tuple([self._make(arg, storages) for arg in self._call])
+
+    def _make(self, arg: Arg, storages: dict[int, torch.Tensor]) -> Any:
+        if isinstance(arg, TensorSpec):
+            return self._tensor(arg, storages)
+        if isinstance(arg, tuple):
+            return tuple(self._make(a, storages) for a in arg)
+        if isinstance(arg, list):
+            return [self._make(a, storages) for a in arg]
+        if isinstance(arg, dict):
+            return {k: self._make(a, storages) for k, a in arg.items()}
+        return arg
+
+    def _tensor(self, spec: TensorSpec, storages: dict[int, torch.Tensor]) -> torch.Tensor:
+        master = self._masters.get(id(spec))
+        if master is None:
+            master = torch.tensor(spec.values, dtype=_DTYPE[spec.dtype])
+            if spec.plain:
+                master = master.reshape(spec.shape)
+            self._masters[id(spec)] = master
+        if spec.plain:
+            tensor = master.clone()
         else:
-            base = storages.setdefault(spec.storage, torch.tensor(spec.values, dtype=dtype))
-        strides = contiguous_strides(spec.shape) if spec.strides is None else spec.strides
-        tensor = base.as_strided(spec.shape, strides, spec.offset)
-    return tensor.requires_grad_() if spec.requires_grad else tensor
+            if spec.storage is None:
+                base = master.clone()
+            elif spec.storage in storages:
+                base = storages[spec.storage]
+            else:
+                base = storages[spec.storage] = master.clone()
+            strides = contiguous_strides(spec.shape) if spec.strides is None else spec.strides
+            tensor = base.as_strided(spec.shape, strides, spec.offset)
+        return tensor.requires_grad_() if spec.requires_grad else tensor
 
 
 def describe_call(args: tuple[Any, ...]) -> tuple[Arg, ...]:

@@ -43,7 +43,6 @@ class CallSeen:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run: the calls of one module instance in order. `again` repeats the first after writing into its outputs."""
+    """One run: the calls of one module instance, in order."""
 
     calls: tuple[CallSeen, ...]
-    again: CallSeen | None = None

@@ -15,7 +15,7 @@ def graphs(payload: Payload) -> Payload:
 
     from inplace_fuzz.backends.torchscript import GRAPH, trace
     from inplace_fuzz.core.materialize import load_module, make_call
-    from inplace_fuzz.execute.evaluate import one_line
+    from inplace_fuzz.execute.classify import one_line
     from inplace_fuzz.rewrite import UnsupportedMutation, graph_text, rewrite_graph, writing_operators
 
     program = Program.from_json(payload["program"])
@@ -26,7 +26,7 @@ def graphs(payload: Payload) -> Payload:
             if payload.get("route") == "trace":
                 graph = trace(load_module(program), example).inlined_graph
             else:
-                graph = GRAPH.open(program).graph
+                graph = GRAPH.open(program, lambda: load_module(program)).graph
         except Exception as error:  # noqa: BLE001  TorchScript raises many types for what it does not take
             raise ProgramError(
                 f"TorchScript does not take this program by {payload.get('route', 'script')} ({one_line(error)}); "

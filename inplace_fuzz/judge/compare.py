@@ -37,19 +37,9 @@ def compare(eager: Observation, other: Observation, channels: frozenset[Channel]
 
     for index, (left, right) in enumerate(zip(eager.calls, other.calls, strict=True)):
         _compare_call(left, right, index, exact, channels, report)
-    if Channel.AGAIN in channels and eager.again is not None and other.again is not None:
-
-        def report_again(channel: Channel, difference: Difference) -> None:
-            if channel in channels:
-                found.setdefault(Channel.AGAIN, []).append(difference)
-
-        _compare_call(eager.again, other.again, len(eager.calls), exact, channels, report_again)
     if not found:
         return Verdict(Kind.AGREE)
     names = tuple(c for c in Channel if c in found)
-    if len(names) > 1 and Channel.AGAIN in names:
-        # What is wrong on the first calls is wrong again; the channel says something only when it stands alone.
-        names = tuple(c for c in names if c is not Channel.AGAIN)
     shown = tuple(d for c in names for d in found[c])[:_MOST_DIFFERENCES]
     return Verdict(Kind.MISMATCH, names, differences=shown)
 

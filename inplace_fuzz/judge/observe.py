@@ -6,14 +6,13 @@ is kept and nothing leaks from one run into the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import torch
 
-from inplace_fuzz.core.materialize import make_call, storage_values
+from inplace_fuzz.core.materialize import storage_values
 from inplace_fuzz.core.observation import CallSeen, Observation, TensorSeen, Tree
-from inplace_fuzz.core.spec import Arg
 
 # What the caller writes into every output before calling again. No program computes it from its small values.
 POISON = 77
@@ -28,31 +27,35 @@ class CallFailed(Exception):
         self.call = call
 
 
+class Maker(Protocol):
+    """Makes the arguments of one call, afresh each time."""
+
+    def make(self) -> tuple[Any, ...]: ...
+
+
 def observe(
     call: Callable[..., Any],
-    calls: tuple[tuple[Arg, ...], ...],
+    makers: Sequence[Maker],
     *,
     names: tuple[str, ...],
     buffers: Callable[[], Mapping[str, Any]] = dict,
-    again: bool = True,
+    dirty: bool = False,
 ) -> Observation:
     """Runs the calls in order on one instance and returns what each showed. Raises CallFailed when one raises.
 
-    With `again`, the caller then writes into the last call's outputs and repeats the first call: a run that hands out
-    its own constants shows it there.
+    When `dirty`, the caller writes into the outputs of each call before the next one, and a single call is made twice:
+    a run that hands out its own constants or buffers shows it there.
     """
     seen = []
-    output: Any = None
-    for index, arguments in enumerate(calls):
-        args = make_call(arguments)
+    if dirty and len(makers) == 1:
+        makers = (makers[0], makers[0])
+    for index, maker in enumerate(makers):
+        args = maker.make()
         output = _call(call, args, index)
         seen.append(_see_call(output, args, names, buffers))
-    if not again:
-        return Observation(tuple(seen))
-    _poison(output)
-    args = make_call(calls[0])
-    output = _call(call, args, len(calls))
-    return Observation(tuple(seen), _see_call(output, args, names, buffers))
+        if dirty and index + 1 < len(makers):
+            _poison(output)
+    return Observation(tuple(seen))
 
 
 def _call(call: Callable[..., Any], args: tuple[Any, ...], index: int) -> Any:

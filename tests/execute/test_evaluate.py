@@ -10,7 +10,8 @@ import torch
 
 from inplace_fuzz import backends
 from inplace_fuzz.core import ALL_CHANNELS, Channel, Compiled, Kind, Lane, Program, Refusal, TensorSpec, Verdict
-from inplace_fuzz.execute.evaluate import evaluate, one_line
+from inplace_fuzz.execute.classify import one_line
+from inplace_fuzz.execute.evaluate import evaluate
 
 SOURCE = """import torch
 
@@ -132,6 +133,30 @@ def test_buffers_and_the_second_call_are_seen() -> None:
         return call
 
     assert verdict(frozen, program).channels == (Channel.BUFFERS,)
+
+
+def test_an_output_that_is_handed_out_twice_shows_when_the_caller_writes_into_it() -> None:
+    def wrap(module: Any) -> Callable[..., Any]:
+        kept: dict[int, torch.Tensor] = {}
+        return lambda x: kept.setdefault(0, torch.zeros(2))
+
+    fresh = Program(SOURCE.replace("x[0] = 5", "pass").replace("x + 1", "torch.zeros(2)"), PROGRAM.calls)
+    assert verdict(wrap, fresh).channels == (Channel.AGAIN,)
+    single = fresh.with_calls(fresh.calls[0])
+    assert verdict(wrap, single).channels == (Channel.AGAIN,)
+
+
+def test_a_fault_of_export_is_not_the_compiler_s_that_starts_from_it() -> None:
+    source = SOURCE.replace("x[0] = 5", "y = torch.nn.functional.dropout(x, 0.5, False)").replace(
+        "return x + 1", "y += 1\n        return x + 1"
+    )
+    seen = judged(
+        Program(source, PROGRAM.calls),
+        (backends.load("export"), Lane.DIRECT),
+        (backends.load("aot-eager"), Lane.DIRECT),
+    )
+    assert str(seen["export", "direct"]).startswith("mismatch(")
+    assert seen["aot-eager", "direct"].origin == "export"
 
 
 def test_a_fault_of_torchscript_in_a_rewritten_lane_is_not_the_pass_s() -> None:
