@@ -125,7 +125,9 @@ class Run:
             number, index = message["at"]
             item = job.items[number]
             verdict = Verdict.from_json(message["verdict"])
-            if item.first is not None and item.first.kind is not Kind.INVALID:
+            # Running out of memory is a death, whether the program survives to say so or not.
+            died_again = verdict.kind is Kind.OUT_OF_MEMORY
+            if item.first is not None and item.first.kind is not Kind.INVALID and not died_again:
                 verdict = flaky(item.first, verdict)
             self.settle(item.entry, item.targets[index], verdict, message["seconds"])
         elif "done" in message:
