@@ -8,15 +8,13 @@ item by item; a change whose place is not known before the program runs is refus
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .edits import EDITS
 from .errors import UnsupportedMutation
-from .ir import BOOL, INT, NOT_CONSTANT, TENSORS, Node, Value, is_int
+from .ir import BOOL, INT, NOT_CONSTANT, TENSORS, Node, Value
 from .memory import Alias, Root
-from .views import add, mul
-
-if TYPE_CHECKING:
-    from .walk import Walk
+from .parts import PARTS
 
 
 class Tup:
@@ -41,6 +39,8 @@ class Items:
         self.items, self.type, self.block = items, type, block
         self.sources: dict[Root, int] = {}
 
+    keyed = False
+
     @property
     def at_run_time(self) -> bool:
         return self.items.__class__ is Value
@@ -50,6 +50,7 @@ class Table(Items):
     """A dict whose keys are known: `items` is a tuple of (key, bound)."""
 
     __slots__ = ()
+    keyed = True
 
 
 class Parts:
@@ -99,14 +100,14 @@ class Containers:
             "aten::keys": (of.dict_part, 0),
             "aten::values": (of.dict_part, 1),
         }
-        for kind in _LIST_EDITS:
+        for kind in EDITS:
             table[kind] = of.edit, kind
-        for kind in _PARTS:
+        for kind in PARTS:
             table[kind] = of.parts, kind
         return table
 
     # ------------------------------------------------------------------ making
-    def list_construct(self: Walk, node: Node, row: Any) -> None:
+    def list_construct(self: Any, node: Node, row: Any) -> None:
         bounds = [v.bound for v in node.inputs]
         out = node.outputs[0]
         if not self.source.mutates_lists:
@@ -118,17 +119,17 @@ class Containers:
                 return
         out.bound = Items(tuple(bounds), out.type, self.g.block)
 
-    def tuple_construct(self: Walk, node: Node, row: Any) -> None:
+    def tuple_construct(self: Any, node: Node, row: Any) -> None:
         node.outputs[0].bound = Tup(tuple(v.bound for v in node.inputs), node.outputs[0].type)
 
-    def dict_construct(self: Walk, node: Node, row: Any) -> None:
+    def dict_construct(self: Any, node: Node, row: Any) -> None:
         keys = [v.bound.py if v.bound.__class__ is Value else NOT_CONSTANT for v in node.inputs[::2]]
         if NOT_CONSTANT in keys:
             raise self.refuse(node.kind, "a dict whose keys are known only at run time")
         held = dict(zip(keys, [v.bound for v in node.inputs[1::2]], strict=True))
         node.outputs[0].bound = Table(tuple(held.items()), node.outputs[0].type, self.g.block)
 
-    def parts(self: Walk, node: Node, kind: str) -> None:
+    def parts(self: Any, node: Node, kind: str) -> None:
         source = node.inputs[0].bound
         if source.__class__ is not Alias:
             self.pure(node)
@@ -136,11 +137,11 @@ class Containers:
         args = tuple(self.values(node.inputs[1:]))
         node.outputs[0].bound = Parts(source.moved or source, node.kind, args, node.outputs[0].type)
 
-    def passed_on(self: Walk, node: Node, row: Any) -> None:
+    def passed_on(self: Any, node: Node, row: Any) -> None:
         node.outputs[0].bound = node.inputs[0].bound
 
     # ------------------------------------------------------------------ taking apart
-    def unpack(self: Walk, node: Node, row: Any) -> None:
+    def unpack(self: Any, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         if bound.__class__ is Value:
             self.copy(node, [bound], "pure")
@@ -148,7 +149,7 @@ class Containers:
         for i, out in enumerate(node.outputs):
             out.bound = self.item(bound, i, out, node)
 
-    def getitem(self: Walk, node: Node, row: Any) -> None:
+    def getitem(self: Any, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         out = node.outputs[0]
         index = node.inputs[1].bound
@@ -159,7 +160,7 @@ class Containers:
         else:
             out.bound = self.item_at(bound, index, out, node)
 
-    def item(self: Walk, bound: Any, index: Any, out: Value, node: Node) -> Any:
+    def item(self: Any, bound: Any, index: Any, out: Value, node: Node) -> Any:
         """Item `index` (a Python int or key) of a container."""
         kind = bound.__class__
         if kind is Items and bound.at_run_time:
@@ -177,7 +178,7 @@ class Containers:
             return self.sealed_item(bound, index, out, node)
         raise self.refuse(node.kind, "an item of a container that the pass does not follow")
 
-    def item_at(self: Walk, bound: Any, index: Value, out: Value, node: Node) -> Any:
+    def item_at(self: Any, bound: Any, index: Value, out: Value, node: Node) -> Any:
         """Item at a place known only at run time: a choice between the items."""
         kind = bound.__class__
         if kind is Parts:
@@ -187,7 +188,7 @@ class Containers:
             place = g.call("aten::remainder", (index, n), INT)
             chosen = bound.items[-1]
             for i in reversed(range(n - 1)):
-                chosen = self.memory.phi(g.call("aten::eq", (place, i), _BOOL), bound.items[i], chosen, None)
+                chosen = self.memory.phi(g.call("aten::eq", (place, i), BOOL), bound.items[i], chosen, None)
             return chosen
         whole = self.whole(bound)
         value = self.g.op(node.kind, [whole, index], out.type, fresh=False)
@@ -195,7 +196,7 @@ class Containers:
             return value
         return self.memory.opaque(value, self.roots_in(bound), node.kind)
 
-    def sealed_item(self: Walk, bound: Sealed, index: Any, out: Value, node: Node) -> Any:
+    def sealed_item(self: Any, bound: Sealed, index: Any, out: Value, node: Node) -> Any:
         found = bound.made.get(index)
         if found is not None:
             return found
@@ -214,7 +215,7 @@ class Containers:
         bound.made[index] = found
         return found
 
-    def length(self: Walk, node: Node, row: Any) -> None:
+    def length(self: Any, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         if isinstance(bound, (Items, Tup)) and bound.items.__class__ is not Value:
             node.outputs[0].bound = self.g.const(len(bound.items))
@@ -224,7 +225,7 @@ class Containers:
             self.copy(node, self.values(node.inputs), "pure", keep=False)
 
     # ------------------------------------------------------------------ whole again
-    def whole(self: Walk, bound: Any) -> Value:
+    def whole(self: Any, bound: Any) -> Value:
         """The container as one value, its items as they are now."""
         g = self.g
         kind = bound.__class__
@@ -247,13 +248,13 @@ class Containers:
             raise bound
         return bound.value  # type: ignore[no-any-return]
 
-    def run_time_list(self: Walk, bound: Items) -> Value:
+    def run_time_list(self: Any, bound: Items) -> Value:
         if any(root.clock > stamp for root, stamp in bound.sources.items()):
             raise self.refuse("aten::append", "a list that grows in a loop is used after one of its tensors was written",
                               hint="append a clone")  # fmt: skip
         return bound.items  # type: ignore[no-any-return]
 
-    def seal(self: Walk, bound: Items, more: Iterable[Root] = ()) -> None:
+    def seal(self: Any, bound: Items, more: Iterable[Root] = ()) -> None:
         """From here on the length of the list is known only when the program runs."""
         clock = self.memory.clock
         for root in (*self.roots_in(bound), *more):
@@ -261,7 +262,7 @@ class Containers:
         if not bound.at_run_time:
             self.set_items(bound, self.whole(bound))
 
-    def roots_in(self: Walk, bound: Any) -> tuple[Root, ...]:
+    def roots_in(self: Any, bound: Any) -> tuple[Root, ...]:
         if bound.__class__ is Alias:
             return bound.roots  # type: ignore[no-any-return]
         if bound.__class__ is Parts:
@@ -276,21 +277,21 @@ class Containers:
             return tuple(r for b in bound.items for r in self.roots_in(b))
         return ()
 
-    def roots_of(self: Walk, inputs: list[Value]) -> tuple[Root, ...]:
+    def roots_of(self: Any, inputs: list[Value]) -> tuple[Root, ...]:
         return tuple(r for v in inputs for r in self.roots_in(v.bound))
 
-    def holds_tensors(self: Walk, type_: Any) -> bool:
+    def holds_tensors(self: Any, type_: Any) -> bool:
         return isinstance(type_, type(TENSORS)) and "Tensor" in str(type_)
 
-    def unknown_container(self: Walk, value: Value, roots: tuple[Root, ...], kind: str) -> Sealed:
+    def unknown_container(self: Any, value: Value, roots: tuple[Root, ...], kind: str) -> Sealed:
         return Sealed(value, roots, kind, self.memory.clock)
 
     # ------------------------------------------------------------------ lists that change
-    def set_items(self: Walk, target: Items, items: tuple[Any, ...]) -> None:
+    def set_items(self: Any, target: Items, items: tuple[Any, ...]) -> None:
         self.note_cell(target, target.items)
         target.items = items
 
-    def edit(self: Walk, node: Node, kind: str) -> None:
+    def edit(self: Any, node: Node, kind: str) -> None:
         target = node.inputs[0].bound
         if not isinstance(target, Items):
             raise self.refuse(kind, "it changes a container that the pass does not follow")
@@ -298,12 +299,12 @@ class Containers:
         if target.at_run_time:
             self.edit_at_run_time(node, target, args)
             return
-        items, result = _LIST_EDITS[kind](self, node, target, args)
+        items, result = EDITS[kind](self, node, target, args)
         if node.outputs:
             node.outputs[0].bound = target if result is None else result
         self.set_items(target, tuple(items))
 
-    def edit_at_run_time(self: Walk, node: Node, target: Items, args: list[Any]) -> None:
+    def edit_at_run_time(self: Any, node: Node, target: Items, args: list[Any]) -> None:
         if node.kind not in ("aten::append", "aten::append.t"):
             raise self.refuse(node.kind, "it changes a list whose length is known only at run time")
         g, clock = self.g, self.memory.clock
@@ -313,7 +314,7 @@ class Containers:
         self.set_items(target, g.op("aten::add", [target.items, one], target.type))  # l := l + [t]
         node.outputs[0].bound = target
 
-    def list_slice(self: Walk, node: Node, row: Any) -> None:
+    def list_slice(self: Any, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         bounds = [v.bound.py if v.bound.__class__ is Value else NOT_CONSTANT for v in node.inputs[1:]]
         if isinstance(bound, Items) and NOT_CONSTANT not in bounds and not bound.at_run_time:
@@ -321,7 +322,7 @@ class Containers:
         else:
             self.pure(node)
 
-    def list_copy(self: Walk, node: Node, row: Any) -> None:
+    def list_copy(self: Any, node: Node, row: Any) -> None:
         bound = node.inputs[0].bound
         if isinstance(bound, Items):
             copied = node.outputs[0].bound = type(bound)(bound.items, bound.type, self.g.block)
@@ -329,14 +330,14 @@ class Containers:
         else:
             self.pure(node)
 
-    def list_add(self: Walk, node: Node, row: Any) -> None:
+    def list_add(self: Any, node: Node, row: Any) -> None:
         first, second = node.inputs[0].bound, node.inputs[1].bound
         if isinstance(first, Items) and isinstance(second, Items) and not (first.at_run_time or second.at_run_time):
             node.outputs[0].bound = Items(first.items + second.items, first.type, self.g.block)
         else:
             self.pure(node)
 
-    def dict_part(self: Walk, node: Node, which: int) -> None:
+    def dict_part(self: Any, node: Node, which: int) -> None:
         bound = node.inputs[0].bound
         if not isinstance(bound, Table):
             self.pure(node)
@@ -345,151 +346,8 @@ class Containers:
         node.outputs[0].bound = Items(items, node.outputs[0].type, self.g.block)
 
     # ------------------------------------------------------------------ views that come as a list
-    def part(self: Walk, parts: Parts, index: Any) -> Alias:
-        kind, args = _PARTS[parts.kind.split(".", 1)[0]](self, parts, index)
+    def part(self: Any, parts: Parts, index: Any) -> Alias:
+        kind, args = PARTS[parts.kind.split(".", 1)[0]](self, parts, index)
         g = self.g
         values = tuple([a if a.__class__ is Value else g.const(a) for a in args])
         return self.look(parts.source, self.rules.view_of[kind], values, kind)
-
-
-_BOOL = BOOL
-Step = tuple[str, tuple[Any, ...]]
-
-
-def _unbind(walk: Walk, parts: Parts, i: Any) -> Step:
-    return "aten::select", (parts.args[0], i)  # x[.., i, ..]
-
-
-def _even(walk: Walk, parts: Parts, i: Any, size: Any, dim: Any) -> Step:
-    g = walk.g
-    return "aten::slice", (dim, mul(g, i, size), mul(g, add(g, i, 1), size), 1)  # x[.., i*n:(i+1)*n, ..]
-
-
-def _split(walk: Walk, parts: Parts, i: Any) -> Step:
-    size, dim = parts.args
-    return _uneven(walk, parts, i) if not is_int(size) else _even(walk, parts, i, size, dim)
-
-
-def _uneven(walk: Walk, parts: Parts, i: Any) -> Step:
-    g = walk.g
-    sizes = _list_items(walk, parts, parts.args[0], i)
-    start: Any = 0
-    for size in sizes[:i]:
-        start = add(g, start, size)
-    return "aten::slice", (parts.args[1], start, add(g, start, sizes[i]), 1)  # x[.., sum(n[:i]):sum(n[:i+1]), ..]
-
-
-def _list_items(walk: Walk, parts: Parts, value: Value, i: Any) -> list[Any]:
-    if isinstance(i, int):
-        if value.py is not NOT_CONSTANT:
-            return list(value.py)
-        if value.node is not None and value.node.kind == "prim::ListConstruct":
-            return value.node.inputs
-    raise walk.refuse(parts.kind, "a split at places known only at run time")
-
-
-def _chunk(walk: Walk, parts: Parts, i: Any) -> Step:
-    g = walk.g
-    n, dim = parts.args
-    whole = g.call("aten::size", (walk.memory.peek(parts.source), dim), INT)
-    size = g.call("aten::floordiv", (add(g, whole, add(g, n, -1)), n), INT)
-    return _even(walk, parts, i, size, dim)
-
-
-def _tensor_split(walk: Walk, parts: Parts, i: Any, dim: Any = None) -> Step:
-    g = walk.g
-    dim = parts.args[1] if dim is None else dim
-    sections = parts.args[0]
-    if not is_int(sections):
-        if sections.type is None:
-            raise walk.refuse(parts.kind, "a split at places held in a tensor")
-        places = [0, *_list_items(walk, parts, sections, i), None]
-        return "aten::slice", (dim, places[i], places[i + 1], 1)
-    whole = g.call("aten::size", (walk.memory.peek(parts.source), dim), INT)
-    size = g.call("aten::floordiv", (whole, sections), INT)
-    longer = g.call("aten::remainder", (whole, sections), INT)  # the first `longer` parts hold one more
-
-    def start(k: Any) -> Any:
-        return add(g, mul(g, k, size), g.call("prim::min", (k, longer), INT))
-
-    return "aten::slice", (dim, start(i), start(add(g, i, 1)), 1)
-
-
-def _hsplit(walk: Walk, parts: Parts, i: Any) -> Step:
-    g = walk.g
-    rank = g.call("aten::dim", (walk.memory.peek(parts.source),), INT)
-    return _tensor_split(walk, parts, i, g.call("prim::min", (add(g, rank, -1), 1), INT))
-
-
-_PARTS: dict[str, Callable[[Any, Parts, Any], Step]] = {
-    "aten::unbind": _unbind,
-    "aten::split": _split,
-    "aten::unsafe_split": _split,
-    "aten::split_with_sizes": _uneven,
-    "aten::unsafe_split_with_sizes": _uneven,
-    "aten::chunk": _chunk,
-    "aten::unsafe_chunk": _chunk,
-    "aten::tensor_split": _tensor_split,
-    "aten::hsplit": _hsplit,
-    "aten::vsplit": lambda walk, parts, i: _tensor_split(walk, parts, i, 0),
-    "aten::dsplit": lambda walk, parts, i: _tensor_split(walk, parts, i, 2),
-}
-
-
-def _place(walk: Any, node: Node, bound: Any) -> Any:
-    if bound.__class__ is Value and bound.py is not NOT_CONSTANT:
-        return bound.py
-    raise walk.refuse(node.kind, "it changes a list at a place known only at run time")
-
-
-def _append(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    return (*target.items, args[0]), None
-
-
-def _extend(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    if not isinstance(args[0], Items) or args[0].at_run_time:
-        raise walk.refuse(node.kind, "it extends a list by one that the pass does not follow")
-    return target.items + args[0].items, None
-
-
-def _insert(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    items = list(target.items)
-    items.insert(_place(walk, node, args[0]), args[1])
-    return items, None
-
-
-def _set(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    place = _place(walk, node, args[0])
-    if isinstance(target, Table):
-        held = dict(target.items)
-        held[place] = args[1]
-        return held.items(), None
-    items = list(target.items)
-    items[place] = args[1]
-    return items, None
-
-
-def _pop(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    place = _place(walk, node, args[0])
-    if isinstance(target, Table):
-        held = dict(target.items)
-        return held.items(), held.pop(place)
-    items = list(target.items)
-    taken = items.pop(place)
-    return items, taken
-
-
-def _delete(walk: Any, node: Node, target: Items, args: list[Any]) -> tuple[Any, Any]:
-    return _pop(walk, node, target, args)[0], None
-
-
-_LIST_EDITS: dict[str, Callable[[Any, Node, Items, list[Any]], tuple[Any, Any]]] = {
-    "aten::append": _append,
-    "aten::extend": _extend,
-    "aten::insert": _insert,
-    "aten::_set_item": _set,
-    "aten::pop": _pop,
-    "aten::Delete": _delete,
-    "aten::clear": lambda walk, node, target, args: ((), None),
-    "aten::reverse": lambda walk, node, target, args: (target.items[::-1], None),
-}

@@ -9,20 +9,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .containers import Items, Parts, Tup
 from .ir import Node, Value
 from .memory import Alias
 
-if TYPE_CHECKING:
-    from .walk import Walk
-
 
 class Finish:
     """The part of the walk that ends it."""
 
-    def finish(self: Walk, results: list[Value]) -> None:
+    def finish(self: Any, results: list[Value]) -> None:
         memory = self.memory
         written = [a for a in self.externals if a.root.cur is not a.root.first]
         bounds = [r.bound for r in results]
@@ -63,7 +60,7 @@ class Finish:
             self.guards(written if self.guard else [])
         self.out.block.nodes[:0] = self.prologue
 
-    def output(self: Walk, bound: Any) -> Value:
+    def output(self: Any, bound: Any) -> Value:
         if bound.__class__ is Alias:
             return self.policy.output(self.memory, bound.moved or bound)
         if bound.__class__ is Items and bound.at_run_time:
@@ -75,12 +72,12 @@ class Finish:
             return self.g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)
         return self.value(bound)
 
-    def _write_back(self: Walk, target: Value, content: Value) -> None:
+    def _write_back(self: Any, target: Value, content: Value) -> None:
         out = Value(block=self.g.block)
         out.node = node = Node("aten::copy_", [target, content, self.g.const(False)], [out], keep=True)
         self.g.block.nodes.append(node)
 
-    def _set(self: Walk, cell: Any) -> None:
+    def _set(self: Any, cell: Any) -> None:
         before = self.attributes.get((*cell.module.path, cell.name))
         if cell.items is not before:
             node = Node("prim::SetAttr", [cell.module.value, self.output(cell.items)], [], origin=cell.name, keep=True)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .containers import Sealed, Tup
 from .ir import BOOL, INT, INTS, Block, Node, Value
 from .memory import Alias, shares_storage
-
-if TYPE_CHECKING:
-    from .walk import Walk
 
 
 class Module:
@@ -47,7 +44,7 @@ class State:
     def handlers() -> dict[str, tuple[Callable[..., None], Any]]:
         return {"prim::GetAttr": (State.get_attribute, None), "prim::SetAttr": (State.set_attribute, None)}
 
-    def start_state(self: Walk) -> None:
+    def start_state(self: Any) -> None:
         self.attributes: dict[tuple[str, ...], Any] = {}
         self.cells: dict[tuple[str, ...], Cell] = {}
         self.changed_cells: list[tuple[Any, Any]] | None = None
@@ -56,14 +53,14 @@ class State:
         self.storages: list[tuple[Alias, list[Any]]] = []
 
     # ------------------------------------------------------------------ inputs
-    def input(self: Walk, param: Value) -> None:
+    def input(self: Any, param: Value) -> None:
         mine = Value(param.type, fresh=False, block=self.g.block)
         self.out.block.params.append(mine)
         name = param.name or (param.target.debugName() if param.target is not None else "")
         mine.name = "" if name.isdigit() else name
         param.bound = self.external(mine, (f"input {len(self.out.block.params) - 1}",))
 
-    def share(self: Walk, groups: Sequence[SharedStorage]) -> None:
+    def share(self: Any, groups: Sequence[SharedStorage]) -> None:
         """Inputs that share memory, as the example inputs do: each is a look at one storage. Guarded, see `guards`."""
         g = self.g
         params = self.source.block.params
@@ -81,7 +78,7 @@ class State:
                 members.append((value, alias, (size, stride, offset)))
             self.storages.append((base, members))
 
-    def external(self: Walk, value: Value, name: tuple[Any, ...]) -> Any:
+    def external(self: Any, value: Value, name: tuple[Any, ...]) -> Any:
         """What a value that comes from outside stands for."""
         type_ = value.type
         if type_ is None:
@@ -102,7 +99,7 @@ class State:
             return Sealed(value, (), "prim::ListConstruct", self.memory.clock, external=name)
         return value
 
-    def _tuple_items(self: Walk, value: Value, name: tuple[Any, ...]) -> list[Any]:
+    def _tuple_items(self: Any, value: Value, name: tuple[Any, ...]) -> list[Any]:
         types = value.type.elements()
         items = [Value(None if t.kind() == "TensorType" else t, fresh=False, block=self.out.block) for t in types]
         node = Node("prim::TupleUnpack", [value], items)
@@ -111,7 +108,7 @@ class State:
         self.prologue.append(node)
         return [self.external(item, (*name, i)) for i, item in enumerate(items)]
 
-    def early(self: Walk, kind: str, inputs: list[Value], type_: Any, origin: Any = None) -> Value:
+    def early(self: Any, kind: str, inputs: list[Value], type_: Any, origin: Any = None) -> Value:
         """A node at the very top of the graph, where it sees what the caller gave."""
         value = Value(type_, fresh=False, block=self.out.block)
         value.node = node = Node(kind, inputs, [value], origin=origin)
@@ -119,7 +116,7 @@ class State:
         return value
 
     # ------------------------------------------------------------------ attributes
-    def get_attribute(self: Walk, node: Node, row: Any) -> None:
+    def get_attribute(self: Any, node: Node, row: Any) -> None:
         module = node.inputs[0].bound
         out = node.outputs[0]
         if module.__class__ is not Module:
@@ -132,7 +129,7 @@ class State:
             return
         out.bound = self.attribute(module, path, out.type, node.origin)
 
-    def attribute(self: Walk, module: Module, path: tuple[str, ...], type_: Any, origin: Any) -> Any:
+    def attribute(self: Any, module: Module, path: tuple[str, ...], type_: Any, origin: Any) -> Any:
         found = self.attributes.get(self.tied.get(path, path))
         if found is None:
             value = self.early("prim::GetAttr", [module.value], type_, path[-1])
@@ -144,7 +141,7 @@ class State:
             self.attributes[self.tied.get(path, path)] = found
         return found
 
-    def set_attribute(self: Walk, node: Node, row: Any) -> None:
+    def set_attribute(self: Any, node: Node, row: Any) -> None:
         module, bound = node.inputs[0].bound, node.inputs[1].bound
         if module.__class__ is not Module:
             raise self.refuse(node.kind, "it rebinds an attribute of an object that is not a module")
@@ -158,16 +155,16 @@ class State:
         self.note_cell(cell, cell.items)
         cell.items = bound
 
-    def note_cell(self: Walk, cell: Any, before: Any) -> None:
+    def note_cell(self: Any, cell: Any, before: Any) -> None:
         if self.changed_cells is not None:
             self.changed_cells.append((cell, before))
 
     # ------------------------------------------------------------------ guards
-    def need_plain_storage(self: Walk, base: Alias) -> None:
+    def need_plain_storage(self: Any, base: Alias) -> None:
         if base not in self.plain_storage:
             self.plain_storage.append(base)
 
-    def guards(self: Walk, written: list[Alias]) -> None:
+    def guards(self: Any, written: list[Alias]) -> None:
         """Refuse, when the program runs, what was assumed of inputs: that a written one shares no memory with another."""
         g = self.g
         block, g.block = g.block, Block(self.out.block)
@@ -198,7 +195,7 @@ class State:
         finally:
             g.block = block
 
-    def _guard_layout(self: Walk, value: Value, first: Value, size: Any, stride: Any, offset: int) -> None:
+    def _guard_layout(self: Any, value: Value, first: Value, size: Any, stride: Any, offset: int) -> None:
         g = self.g
         same = [
             g.call("aten::eq", (g.call("aten::size", (value,)), g.ints(size)), BOOL),
@@ -213,7 +210,7 @@ class State:
                 "rewrite it again for these",
             )
 
-    def _guard(self: Walk, wrong: Value, message: str) -> None:
+    def _guard(self: Any, wrong: Value, message: str) -> None:
         g = self.g
         fails, passes = Block(g.block), Block(g.block)
         raised = Node("prim::RaiseException", [g.const(message), g.const(None)], [], keep=True)

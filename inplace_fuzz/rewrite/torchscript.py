@@ -26,11 +26,12 @@ def read(source: torch._C.Graph) -> Graph:
     except _NeedsInlining:
         inlined = source.copy()
         torch._C._jit_pass_inline(inlined)
-        return _Reader().graph(inlined)
+        return _Reader(inlined=True).graph(inlined)
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, *, inlined: bool = False) -> None:
+        self.inlined = inlined
         self.values: dict[torch._C.Value, Value] = {}
 
     def graph(self, source: torch._C.Graph) -> Graph:
@@ -76,7 +77,7 @@ class _Reader:
             if kind in ("prim::If", "prim::Loop"):
                 for inner in node.blocks():
                     mine_node.blocks.append(self.block(inner, block))
-            elif kind in _CALLS:
+            elif kind in _CALLS and not self.inlined:
                 raise _NeedsInlining
         elif kind in _LIST_WRITES:
             self.result.mutates_lists = True

@@ -6,7 +6,7 @@
 3.  An operator that writes becomes its pure twin on what its self shows now (writes.py); the result is put back,
     step by step, into a new value of the base (views.py). Every alias of that base is stale from then on and is
     shown again, from the newest value, when next read. Values computed earlier are not touched.
-4.  If and Loop (control.py) gain results and carried values for the bases written inside.
+4.  If (control.py) and Loop (loop.py) gain results and carried values for the bases written inside.
 5.  At the end (finish.py) bases that were inputs or buffers are written back, once each; outputs are shown last, so
     that they alias what they aliased.
 
@@ -28,16 +28,17 @@ from typing import Any
 import torch
 
 from . import schemas
-from .containers import Containers
+from .containers import Containers, Items
 from .control import Control
 from .errors import UnsupportedMutation
 from .finish import Finish
-from .ir import INT, Block, Builder, Graph, Node, Value
+from .ir import INT, TENSORS, Block, Builder, Graph, Node, Value
+from .loop import Loops
 from .memory import STEP, Alias, Memory, shares_storage
 from .rules import Rules
 from .state import SharedStorage, State
 from .views import View
-from .writes import Write
+from .writes import Write, copied
 
 Handler = Callable[..., None]
 
@@ -55,6 +56,11 @@ _META = {
     "aten::as_strided_": "aten::as_strided",
 }
 _SAME_OBJECT = frozenset(("aten::detach_", "aten::requires_grad_"))
+_UNKNOWN_ALIAS = frozenset("aten::meshgrid aten::broadcast_tensors aten::einsum aten::cartesian_prod aten::combinations "
+                           "aten::native_dropout aten::flatten_dense_tensors aten::as_tensor prim::data "
+                           "prim::ConstantChunk aten::_cast_Float aten::_cast_Double aten::_cast_Int aten::_cast_Long "
+                           "aten::_cast_Half".split())  # fmt: skip
+_CALLS = frozenset("prim::PythonOp prim::fork prim::CallMethod prim::CallFunction prim::rpc_async".split())
 _SHAPE_READS = frozenset("aten::size aten::dim aten::numel aten::len prim::dtype prim::device prim::layout "
                          "prim::is_cuda prim::is_cpu aten::is_floating_point aten::is_complex".split())  # fmt: skip
 _LAYOUT_READS = frozenset("aten::stride aten::storage_offset aten::is_contiguous aten::is_set_to".split())
@@ -73,7 +79,7 @@ class _Whole(View):
 _WHOLE = _Whole("aten::alias", lambda g, b, w: w)
 
 
-class Walk(Containers, Control, State, Finish):
+class Walk(Containers, Control, Loops, State, Finish):
     """One walk of one graph. `source` is read, `out` is made."""
 
     def __init__(
@@ -90,11 +96,11 @@ class Walk(Containers, Control, State, Finish):
         self.g = Builder(self.out, rules.view_of)
         self.memory = Memory(self.g)
         self.memory.location = self.line
-        self.node: Node | None = None
+        self.node: Any = None
         self.explained: list[tuple[str, str, str]] = []
         self.prologue: list[Node] = []
         self.externals: list[Alias] = []
-        self.handlers = handlers_of(rules)
+        self.rows = handlers_of(rules)
         self.start_state()
         self.shared = shared
         self.tied.update(tied or {})
@@ -119,7 +125,7 @@ class Walk(Containers, Control, State, Finish):
         constant.bound.root.constant = True
 
     def nodes(self, block: Block) -> None:
-        handlers = self.handlers
+        handlers = self.rows
         for node in block.nodes:
             self.node = node
             found = handlers.get(node.kind)
@@ -131,10 +137,10 @@ class Walk(Containers, Control, State, Finish):
     def find(self, node: Node) -> None:
         """A kind with an overload (`aten::add_.Tensor`) takes the row of its base name, and keeps the overload."""
         base, dot, overload = node.kind.partition(".")
-        handler, row = self.handlers.get(base, (Walk.pure, None)) if dot else (Walk.pure, None)
+        handler, row = self.rows.get(base, (Walk.pure, None)) if dot else (Walk.pure, None)
         if isinstance(row, View):
-            handler, row = self.handlers.get(node.kind, (handler, row))
-        self.handlers[node.kind] = handler, row
+            handler, row = self.rows.get(node.kind, (handler, row))
+        self.rows[node.kind] = handler, row
         handler(self, node, row)
 
     # ------------------------------------------------------------------ what a value stands for
@@ -325,6 +331,38 @@ class Walk(Containers, Control, State, Finish):
             out.bound = target
         self.explained.append((kind, self.line(), "computed without out=, put into the tensor given as out"))
 
+    def foreach(self, node: Node) -> None:
+        """`_foreach_add_(tensors, ...)`: the pure twin on the whole list, then each result into its own tensor."""
+        kind = node.kind
+        name, dot, overload = kind.partition(".")
+        held = node.inputs[0].bound
+        items = list(held.items) if isinstance(held, Items) and not held.at_run_time else []
+        if not items or not all(b.__class__ is Alias for b in items):
+            raise self.refuse(kind, "its list of tensors is not followed")
+        targets = [b.moved or b for b in items]
+        roots = [r for t in targets for r in t.roots]
+        if len(set(roots)) != len(roots):
+            raise self.refuse(kind, "two of its tensors share memory")
+        g, memory = self.g, self.memory
+        results = g.op(name[:-1] + dot + overload, [self.whole(held), *self.values(node.inputs[1:])], TENSORS)
+        for i, target in enumerate(targets):
+            result = g.op("aten::__getitem__", [results, g.const(i)])
+            self.policy.write(memory, target, copied(g, memory.read(target), result))
+        self.explained.append((kind, self.line(), "computed as a list, each result put into its own tensor"))
+        for out in node.outputs:
+            out.bound = held
+
+    def unknown_alias(self, node: Node, row: Any) -> None:
+        """Its result may be its argument, or look at it, and its schema does not say so."""
+        self.copy(node, self.values(node.inputs), schemas.ALIAS)
+
+    def normalise(self, node: Node, row: int) -> None:
+        """Batch norm writes its running statistics when it trains, and its schema does not say so."""
+        training, mean = node.inputs[row].bound, node.inputs[3].bound
+        if training.py is not False and not (mean.__class__ is Value and mean.py is None):
+            raise self.refuse(node.kind, "in training it updates its running statistics", hint="call .eval() first")
+        self.pure(node)
+
     # ------------------------------------------------------------------ saying no
     def line(self) -> str:
         node = self.node
@@ -386,12 +424,19 @@ def _handlers(rules: Rules) -> dict[str, tuple[Handler, Any]]:
         table[kind] = Walk.shape, None
     for kind in _LAYOUT_READS:
         table[kind] = Walk.layout, None
+    for kind in _UNKNOWN_ALIAS:
+        table[kind] = Walk.unknown_alias, None
+    for kind in _CALLS:
+        table[kind] = Walk.refused, "it calls what the pass cannot see into"
+    table["aten::batch_norm"] = Walk.normalise, 5
+    table["aten::instance_norm"] = Walk.normalise, 5
     for kind in _SAME_OBJECT:
         table[kind] = Walk.same_object, None
     for kind, view in _META.items():
         table[kind] = Walk.metadata, view
     table.update(Containers.handlers())
     table.update(Control.handlers())
+    table.update(Loops.handlers())
     table.update(State.handlers())
     for view_row in rules.views:
         if view_row.kind not in table:
