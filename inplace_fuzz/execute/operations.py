@@ -11,6 +11,7 @@ from typing import Any
 
 from inplace_fuzz.core.backend import Unavailable
 from inplace_fuzz.core.program import Program, ProgramError
+from inplace_fuzz.execute.graphs import graphs, rename
 
 Payload = dict[str, Any]
 
@@ -28,7 +29,7 @@ def describe(payload: Payload) -> Payload:
             names = load_namespace(payload["text"])
             makers = [names[key] for key in sorted((k for k in names if _is_inputs(k)), key=_inputs_order)]
             made = [make() for make in makers]
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the file's own code may raise anything
             raise ProgramError(f"running {name} failed with {type(error).__name__}: {error}") from None
         calls = tuple(describe_call(tuple(m) if isinstance(m, (tuple, list)) else (m,)) for m in made)
     program: Program = parsed.program(calls)
@@ -67,4 +68,6 @@ OPERATIONS: dict[str, Callable[[Payload], Payload]] = {
     #  name        what it takes and gives is the first line of its function
     "describe": describe,
     "versions": versions,
+    "graphs": graphs,
+    "rename": rename,
 }
