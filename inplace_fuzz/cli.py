@@ -27,9 +27,10 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         from inplace_fuzz.campaign.run import CampaignError
         from inplace_fuzz.campaign.store import StoreError
         from inplace_fuzz.corpus import CorpusError
+        from inplace_fuzz.execute.drawing import DrawingFailed
         from inplace_fuzz.execute.engine import EngineError, OperationFailed
 
-        ours = (CampaignError, CorpusError, EngineError, OperationFailed, StoreError)
+        ours = (CampaignError, CorpusError, DrawingFailed, EngineError, OperationFailed, StoreError)
         expected = (*ours, ProgramError, SpecError, UnknownBackend)
         try:
             return function(*args, **kwargs)
@@ -229,7 +230,7 @@ def corpus_add(paths: tuple[Path, ...], title: str, backends: tuple[str, ...], c
     """Take program files into the corpus, with what each backend gives for them."""
     from inplace_fuzz.commands.corpus import add_files
 
-    add_files(paths, title, backends, corpus)
+    sys.exit(add_files(paths, title, backends, corpus))
 
 
 @corpus.command("readme")

@@ -24,6 +24,7 @@ from packaging.version import InvalidVersion, Version
 
 from inplace_fuzz.core import Kind, Lane, ParsedFile, Program, ProgramError, Verdict, lane_key, parse, render
 from inplace_fuzz.core.features import slug, title
+from inplace_fuzz.judge.bucket import normalise_message
 
 FORMAT = 1
 _MARK = re.compile(r"inplace-fuzz:\s*(\d+)$")
@@ -273,3 +274,18 @@ def render_readme(directory: Path) -> str:
 def silent(expectation: Expectation) -> bool:
     """Whether the fault gives a wrong answer without saying so."""
     return Verdict.parse(expectation.verdict).kind is Kind.MISMATCH
+
+
+# Notes that a campaign writes beside what does not show every time.
+_UNSTEADY = ("comes and goes", "differs from run to run")
+
+
+def holds(expected: Expectation, seen: Verdict) -> bool:
+    """Whether the expectation describes what came. An error counts as the same when its message, values apart, is."""
+    if any(note in expected.note for note in _UNSTEADY) and seen.kind in (Kind.AGREE, Kind.FLAKY):
+        return True
+    if str(seen) != expected.verdict:
+        return False
+    if seen.kind is Kind.ERROR and expected.message:
+        return normalise_message(seen.message) == normalise_message(expected.message)
+    return True

@@ -17,12 +17,18 @@ from inplace_fuzz.corpus import Entry
 from inplace_fuzz.judge.bucket import Bucket, bucket
 from inplace_fuzz.shrink import canonical_key
 
+_FAMILY = 3  # write operators after which a fault is taken to be about none of them
+
 
 def feature_set(program: Program) -> frozenset[str]:
     """Everything that the program's text holds, as `kind:name` words."""
     found = features(program)
     kinds = ("views", "indices", "writes", "targets", "control")
     return frozenset(f"{kind}:{name}" for kind in kinds for name in getattr(found, kind))
+
+
+def _apart_from_writes(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in words if not word.startswith("writes:"))
 
 
 def has_message(verdict: Verdict) -> bool:
@@ -44,13 +50,19 @@ class Causes:
     """What is known of each bucket: its causes, the features of their minimal programs, and who holds them."""
 
     entries: dict[str, str] = field(default_factory=dict)  # cause -> corpus file name
+    # bucket and all features but the writes -> (write operators seen there, corpus file name)
+    families: dict[tuple[str, frozenset[str]], tuple[set[str], str]] = field(default_factory=dict)
     minimal: dict[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # bucket -> (features, cause)
 
     def learn(self, backend: str, lane: str, verdict: Verdict, program: Program, entry: str) -> None:
         cause = cause_of(backend, lane, verdict, program)
         self.entries.setdefault(cause, entry)
         place = _coarse(bucket(backend, lane, verdict))
-        self.minimal.setdefault(place, []).append((feature_set(program), cause))
+        have = feature_set(program)
+        self.minimal.setdefault(place, []).append((have, cause))
+        if not has_message(verdict):
+            writes, _ = self.families.setdefault((place, _apart_from_writes(have)), (set(), entry))
+            writes |= have - _apart_from_writes(have)
 
     def learn_corpus(self, entries: Iterable[Entry]) -> None:
         """Takes every fault in the corpus as known."""
@@ -66,6 +78,16 @@ class Causes:
     def known(self, cause: str) -> str:
         """The corpus file that holds this cause, or nothing."""
         return self.entries.get(cause, "")
+
+    def family(self, backend: str, lane: str, verdict: Verdict, minimal: Program) -> str:
+        """The corpus file of a family of causes that this minimal program belongs to, or nothing.
+
+        Where a fault has shown with several write operators and nothing else changed, it is not about the operator:
+        the next one is the same fault.
+        """
+        key = (_coarse(bucket(backend, lane, verdict)), _apart_from_writes(feature_set(minimal)))
+        writes, entry = self.families.get(key, (set(), ""))
+        return entry if not has_message(verdict) and len(writes) >= _FAMILY else ""
 
     def explanation(self, backend: str, lane: str, verdict: Verdict, program: Program) -> str:
         """The known cause that an unshrunk finding holds or probably holds, or nothing."""

@@ -35,6 +35,7 @@ from inplace_fuzz.shrink import rank
 _MOST_SHRINKS = 16  # of one mismatch bucket
 _MOST_REPEATS = 4  # shrinks in a row that gave nothing new, after which a bucket rests
 _KEPT_PER_BUCKET = 400  # findings of one bucket that are stored; the tally counts them all
+_GRACE = 5.0  # seconds that what is in flight may take when the time is over
 _SAVE_EVERY = 5.0  # seconds between writes of the totals
 _SHRINK_SECONDS = 45.0  # for one finding
 # Shares of the workers' time. Released compilers are what a campaign is for, and the slowest to answer.
@@ -62,6 +63,7 @@ class Config:
     shrink_share: float = 1.0  # seconds of shrinking allowed for each second of exploring
     limits: Limits = field(default_factory=Limits)
     save_entries: bool = True
+    resume: bool = True  # shrink what earlier runs in this store left unshrunk
 
 
 @dataclass
@@ -78,6 +80,7 @@ class Progress:
     tallies: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     found: list[Finding] = field(default_factory=list)
     waiting: int = 0
+    interrupted: bool = False
     known: Counter[str] = field(default_factory=Counter)  # corpus file -> how often it was met
 
     def kinds(self, key: tuple[str, str]) -> Counter[str]:
@@ -107,6 +110,7 @@ class Campaign:
         self._targets: dict[tuple[str, str], Target] = {}
         self._seconds: dict[tuple[str, str, str], float] = defaultdict(float)
         self._features: Counter[tuple[str, str]] = Counter()
+        self._refusals: Counter[tuple[str, str, str, str]] = Counter()
         self._stored: Counter[str] = Counter()
         self._shrinks: Counter[str] = Counter()
         self._repeats: Counter[str] = Counter()
@@ -132,6 +136,7 @@ class Campaign:
                 self._explore(engine, store)
                 self._shrink_rest(engine, store)
             except KeyboardInterrupt:
+                progress.interrupted = True
                 self.listener.on_note("interrupted: everything found so far is in the store and the corpus")
             finally:
                 progress.phase = "done"
@@ -169,7 +174,7 @@ class Campaign:
                 "; ".join(f"{n}: {r}" for n, r in self.progress.unavailable.items()) or "no lane of them was asked for"
             )
             raise CampaignError(f"none of the backends can run here ({reasons})")
-        for finding in store.findings(state="new"):
+        for finding in store.findings(state="new") if self.config.resume else ():
             # What an earlier run left unshrunk, where its backend is still here.
             if (finding.backend, finding.lane) in self._targets:
                 self.waiting.append(finding)
@@ -207,8 +212,8 @@ class Campaign:
                 if config.seconds is not None and progress.explored >= config.seconds:
                     if not schedule.stopped:
                         schedule.stopped = True
-                    elif progress.explored >= config.seconds + config.limits.seconds:
-                        break  # what is still in flight is slower than its own deadline allows
+                    elif progress.explored >= config.seconds + _GRACE:
+                        break  # a slow compiler's last programs are let go of; they have no verdict
                 elif progress.shrunk < config.shrink_share * progress.explored:
                     self._shrink_next(engine, store, _SHRINK_SECONDS)
                 self._tick(store)
@@ -224,6 +229,8 @@ class Campaign:
         self.progress.tallies[key][str(verdict)] += 1
         self._seconds[(*key, str(verdict))] += result.seconds
         inherited = self._inherited(result)
+        if verdict.kind is Kind.REFUSED:
+            self._refusals[(*key, str(verdict), normalise_message(verdict.message))] += 1
         if not verdict.is_finding:
             return
         self._count_features(result.task.program)
@@ -331,7 +338,9 @@ class Campaign:
             return
         verdict = finding.minimal_verdict
         finding.cause = cause_of(finding.backend, finding.lane, verdict, finding.minimal)
-        entry = self.causes.known(finding.cause)
+        entry = self.causes.known(finding.cause) or self.causes.family(
+            finding.backend, finding.lane, verdict, finding.minimal
+        )
         if entry:
             finding.state = "known" if entry in self._at_start else "duplicate"
             finding.entry = entry
@@ -394,7 +403,8 @@ class Campaign:
         }
         store.progress(
             tallies,
-            dict(self._features),
+            self._features,
+            self._refusals,
             programs=progress.programs,
             draw_seconds=0.0,
             explore_seconds=progress.explored,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS tally (run INTEGER NOT NULL, backend TEXT NOT NULL, l
     verdict TEXT NOT NULL, programs INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (run, backend, lane, verdict));
 CREATE TABLE IF NOT EXISTS feature (run INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
     programs INTEGER NOT NULL, PRIMARY KEY (run, kind, name));
+CREATE TABLE IF NOT EXISTS refusal (run INTEGER NOT NULL, backend TEXT NOT NULL, lane TEXT NOT NULL,
+    verdict TEXT NOT NULL, message TEXT NOT NULL, programs INTEGER NOT NULL,
+    PRIMARY KEY (run, backend, lane, verdict, message));
 CREATE TABLE IF NOT EXISTS finding (
     id INTEGER PRIMARY KEY, run INTEGER NOT NULL, at REAL NOT NULL, backend TEXT NOT NULL, lane TEXT NOT NULL,
     bucket TEXT NOT NULL, verdict TEXT NOT NULL, program TEXT NOT NULL, state TEXT NOT NULL, cause TEXT NOT NULL,
@@ -121,7 +124,8 @@ class Store:
     def progress(
         self,
         tallies: dict[tuple[str, str, str], tuple[int, float]],
-        features: dict[tuple[str, str], int],
+        features: Mapping[tuple[str, str], int],
+        refusals: Mapping[tuple[str, str, str, str], int],
         *,
         programs: int,
         draw_seconds: float,
@@ -139,6 +143,10 @@ class Store:
                 self._db.executemany(
                     "INSERT OR REPLACE INTO feature VALUES (?, ?, ?, ?)",
                     [(self.run, kind, name, n) for (kind, name), n in features.items()],
+                )
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO refusal VALUES (?, ?, ?, ?, ?, ?)",
+                    [(self.run, *key, n) for key, n in refusals.items()],
                 )
                 self._db.execute(
                     "UPDATE run SET programs=?, draw_seconds=?, explore_seconds=?, shrink_seconds=?, ended=? "
@@ -206,7 +214,7 @@ class Store:
                     row,
                 )
                 new = cursor.lastrowid
-                for table in ("version", "tally", "feature"):
+                for table in ("version", "tally", "feature", "refusal"):
                     for record in source._db.execute(f"SELECT * FROM {table} WHERE run=?", (run,)):  # noqa: S608
                         marks = ", ".join("?" * len(record))
                         self._db.execute(f"INSERT INTO {table} VALUES ({marks})", (new, *record[1:]))  # noqa: S608

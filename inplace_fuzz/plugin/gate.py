@@ -132,6 +132,7 @@ class Gate:
                 store=store,
                 workers=settings.workers,
                 shrink_share=settings.shrink_share,
+                resume=False,
             )
             campaign = Campaign(config, listener)
             outcome = Outcome(campaign.progress)

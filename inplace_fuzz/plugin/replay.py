@@ -15,15 +15,12 @@ import pytest
 
 from inplace_fuzz.campaign.text import difference_lines
 from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict
-from inplace_fuzz.corpus import CorpusError, Entry, Expectation, read_entry
+from inplace_fuzz.corpus import CorpusError, Entry, Expectation, holds, read_entry
 from inplace_fuzz.execute.engine import Engine, EngineError, OperationFailed, Result, Target, Task
-from inplace_fuzz.judge import normalise_message
 from inplace_fuzz.plugin.options import ini_directory
 from inplace_fuzz.plugin.shown import Fault, shown
 
 REPLAY = pytest.StashKey["Replay"]()
-# Notes that a campaign writes beside what does not show every time.
-_UNSTEADY = ("comes and goes", "differs from run to run")
 
 
 def is_entry(path: Path, config: pytest.Config) -> bool:
@@ -120,17 +117,6 @@ class CorpusItem(pytest.Item):
             if line.startswith("#") and line[1:].split()[:2] == [row.backend, row.lane]:
                 return number
         return 0
-
-
-def holds(expected: Expectation, seen: Verdict) -> bool:
-    """Whether the expectation describes what came. An error counts as the same when its message, values apart, is."""
-    if any(note in expected.note for note in _UNSTEADY) and seen.kind in (Kind.AGREE, Kind.FLAKY):
-        return True
-    if str(seen) != expected.verdict:
-        return False
-    if seen.kind is Kind.ERROR and expected.message:
-        return normalise_message(seen.message) == normalise_message(expected.message)
-    return True
 
 
 def _summary(expected: Expectation, seen: Verdict) -> str:

@@ -26,6 +26,7 @@ _RUNS = ("id", "started", "ended", "seed", "config", "programs", "explore_second
 _VERSIONS = ("run", "backend", "version", "unavailable", "channels")
 _TALLIES = ("run", "backend", "lane", "verdict", "programs", "seconds")
 _FINDINGS = ("run", "id", "at")
+_REFUSALS = ("run", "backend", "lane", "verdict", "message", "programs")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Frames:
     versions: Frame
     tallies: Frame
     findings: Frame
+    refusals: Frame
 
 
 def read_frames(store_path: Path, runs: Sequence[int] | None = None) -> Frames:
@@ -52,13 +54,14 @@ def read_frames(store_path: Path, runs: Sequence[int] | None = None) -> Frames:
         versions = _of_runs(store, "version", _VERSIONS, wanted)
         tallies = _of_runs(store, "tally", _TALLIES, wanted)
         findings = _of_runs(store, "finding", _FINDINGS, wanted)
+        refusals = _of_runs(store, "refusal", _REFUSALS, wanted)
         objects = {f.id: f for f in store.findings()}
     tallies["kind"] = tallies["verdict"].str.partition("(")[0] if len(tallies) else ""
     tallies = _in_order(tallies)
     started = dict(zip(chosen["id"], chosen["started"], strict=True))
     findings["at"] = [at - started[run] for run, at in zip(findings["run"], findings["at"], strict=True)]
     findings["finding"] = [objects[id_] for id_ in findings["id"]]
-    return Frames(chosen, versions, tallies, findings)
+    return Frames(chosen, versions, tallies, findings, refusals)
 
 
 def _of_runs(store: Store, table: str, columns: Sequence[str], wanted: set[int]) -> Frame:

@@ -50,6 +50,7 @@ class Refused:
     backend: str
     lane: str
     verdict: str
+    message: str
     programs: int
 
 
@@ -177,10 +178,9 @@ def unavailable(frames: Frames) -> list[tuple[str, str]]:
 
 
 def refusals(frames: Frames) -> list[Refused]:
-    refused = frames.tallies[frames.tallies["kind"] == str(Kind.REFUSED)]
-    sums: Any = refused.groupby(["backend", "lane", "verdict"], sort=False)["programs"].sum()
-    rows = [Refused(str(b), str(lane), str(v), int(n)) for (b, lane, v), n in sums.items()]
-    return sorted(rows, key=lambda r: -r.programs)
+    sums: Any = frames.refusals.groupby(["backend", "lane", "verdict", "message"], sort=False)["programs"].sum()
+    rows = [Refused(*map(str, key), int(n)) for key, n in sums.items()]
+    return sorted(rows, key=lambda r: (-r.programs, r.backend, r.lane, r.message))
 
 
 def percent(share: float | None) -> str:

@@ -46,6 +46,16 @@ def test_a_finding_that_holds_a_known_cause_is_explained_and_another_is_not() ->
     assert not causes.explanation("tvm", "rewritten", WRONG, program("x[0] = 1", "return x"))
 
 
+def test_a_fault_that_shows_with_every_write_is_one_family() -> None:
+    causes = Causes()
+    for k, write in enumerate(("mul_(2)", "neg_()", "add_(1)")):
+        minimal = program(f"x.{write}", "return x")
+        assert not causes.family("tvm", "direct", WRONG, minimal)
+        causes.learn("tvm", "direct", WRONG, minimal, f"{k}.py")
+    assert causes.family("tvm", "direct", WRONG, program("x.zero_()", "return x")) == "0.py"
+    assert not causes.family("tvm", "direct", WRONG, program("x[1:].zero_()", "return x"))
+
+
 def test_the_corpus_is_what_is_known(tmp_path: Path) -> None:
     row = corpus.Expectation("tvm", "direct", "apache-tvm 1", "error(convert)", "known", "", "ValueError: (1)")
     path = corpus.write_entry(tmp_path, program("x[0] = 1", "return x"), [row])

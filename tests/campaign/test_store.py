@@ -45,12 +45,14 @@ def test_totals_are_replaced_not_added(tmp_path: Path) -> None:
             store.progress(
                 {("tvm", "direct", "agree"): (n, 1.5)},
                 {("writes", "add_"): n},
+                {("tvm", "direct", "refused(convert)", "no such operator"): n},
                 programs=n,
                 draw_seconds=0,
                 explore_seconds=1,
                 shrink_seconds=0,
             )
         assert store.rows("SELECT programs, seconds FROM tally") == [{"programs": 9, "seconds": 1.5}]
+        assert store.rows("SELECT message, programs FROM refusal") == [{"message": "no such operator", "programs": 9}]
 
 
 def test_merging_twice_adds_once(tmp_path: Path) -> None:

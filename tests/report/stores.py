@@ -107,6 +107,7 @@ def write_store(path: Path, directory: Path, *, with_new: bool = True) -> Path:
         store.progress(
             {k: v for k, v in tallies.items() if v[0]},
             {("views", "select"): 30},
+            {("tvm", "direct", REFUSES, "AssertionError: Unsupported function types [N]"): 15},
             programs=4001,
             draw_seconds=0.0,
             explore_seconds=60.0,
