@@ -179,7 +179,7 @@ class Memory:
                     row.kind, "a write through this view cannot be put back into its base", source_line=self.location()
                 )
             whole = row.put(self.g, self.read(alias.parent), content, *alias.args)
-            if row.one_to_one:
+            if row.one_to_one and content.fresh:
                 path.append((alias, content))
             alias, content = alias.parent, whole
         if alias.form == PHI:

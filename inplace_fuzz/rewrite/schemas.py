@@ -60,11 +60,9 @@ def _ask(origin: Any) -> str:
     return found
 
 
-def pure_twin(kind: str) -> str | None:
-    """`aten::add` for `aten::add_`; None where no functional operator of that name is registered."""
-    base, dot, overload = kind.partition(".")
-    if base.endswith("_") and not base.endswith("__"):
-        twin = base[:-1]
-        if torch._C._jit_get_schemas_for_operator(twin):
-            return twin + dot + overload
-    return None
+def has_functional(kind: str, n_inputs: int) -> bool:
+    """An overload of `kind` takes so many arguments and writes none of them."""
+    return any(
+        len(s.arguments) == n_inputs and schema_verdict(s) is not WRITE
+        for s in torch._C._jit_get_schemas_for_operator(kind)
+    )

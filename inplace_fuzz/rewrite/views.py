@@ -36,25 +36,8 @@ class View:
     storage: bool = False
     call: str = ""
 
-    @property
-    def part(self) -> bool:
-        """Putting it back copies the base, strides and all, and changes a part of it."""
-        return self.kind in _PARTS
-
-    @property
-    def kept_order(self) -> bool:
-        """The elements lie in the order of the base."""
-        return self.kind in _KEPT
-
     def show(self, g: Builder, base: Value, args: tuple[Value, ...]) -> Value:
         return g.call(self.call or self.kind, (base, *args))
-
-
-_PARTS = frozenset("aten::select aten::slice aten::narrow aten::diagonal aten::unfold aten::as_strided".split())
-_KEPT = frozenset(
-    "aten::view aten::_unsafe_view aten::unflatten aten::squeeze aten::unsqueeze aten::expand aten::detach aten::alias "
-    "aten::lift_fresh aten::reshape aten::flatten aten::contiguous".split()
-)
 
 
 def add(g: Builder, a: Any, b: Any) -> Any:

@@ -279,7 +279,7 @@ class Walk(Containers, Control, Loops, State, Finish):
             before = memory.read(target)
             content = row.content(self.g, node.kind, before, args)
             if row.relaid and lies_otherwise(target):
-                content = self.g.copy(before, content, False)
+                content.fresh = False
             self.policy.write(memory, target, content)
         except LookupError as missing:
             raise self.refuse(node.kind, str(missing)) from missing
@@ -318,6 +318,8 @@ class Walk(Containers, Control, Loops, State, Finish):
         if not outs or outs != written:
             raise self.refuse(kind, "it writes, and no rule says how", hint="add a row to writes.py (docs/pass.md)")
         pure = kind.split(".", 1)[0]
+        if not schemas.has_functional(pure, len(node.inputs) - len(outs)):
+            raise self.refuse(kind, "no functional overload takes the same arguments")
         targets = [self.tensor(node.inputs[i], kind) for i in outs]
         inputs = [self.value(v.bound) for i, v in enumerate(node.inputs) if i not in outs]
         results = [Value(block=self.g.block) for _ in outs]
@@ -400,13 +402,7 @@ def _schema_of(node: Node) -> Any:
 
 
 def lies_otherwise(alias: Alias) -> bool:
-    """May the whole of the base take on the strides of what is written here? Not where a part is put into it."""
-    while alias.form == STEP:
-        if alias.row.part:
-            return False
-        if not alias.row.kept_order:
-            return True
-        alias = alias.parent
+    """May it matter that new content lies in memory in another order? Not for a whole input, nor where order is known."""
     return alias.form != 0 or (alias.root.external is None and not alias.root.contiguous)
 
 

@@ -72,6 +72,12 @@ def _fill_diagonal(g: Builder, self_: Value, value: Value, wrap: Value) -> Value
     return g.masked_fill(self_, mask, value)
 
 
+def _dropout(g: Builder, self_: Value, p: Value, train: Value) -> Value:
+    if train.py is not False:
+        raise LookupError("dropout_ while training draws its mask in an order of its own")
+    return self_
+
+
 def _twins(names: str, cast: str) -> Iterator[Write]:
     for name in names.split():
         yield Write(f"aten::{name}_", f"aten::{name}", cast)
@@ -108,6 +114,12 @@ WRITES: tuple[Write, ...] = (
                neg negative polygamma rad2deg reciprocal relu relu6 renorm round rsqrt selu sgn sigmoid sign silu sin
                sinc sinh sqrt square tan tanh threshold tril triu trunc bitwise_not""", "never"),
     *_twins("cumsum cumprod", "always"),
+    Write("aten::__iand__", "aten::__and__"),                                       # self &= other
+    Write("aten::__ior__", "aten::__or__"),                                         # self |= other
+    Write("aten::__ixor__", "aten::__xor__"),                                       # self ^= other
+    Write("aten::__ilshift__", "aten::__lshift__"),                                 # self <<= other
+    Write("aten::__irshift__", "aten::__rshift__"),                                 # self >>= other
+    Write("aten::dropout_", _dropout),                                              # in eval: self
     # ---- comparison and logic: the twin gives bool, in place keeps self's dtype
     *_twins("""eq ne gt ge lt le greater greater_equal less less_equal not_equal logical_and logical_or logical_xor
                logical_not""", "always"),

@@ -14,6 +14,7 @@ from tests.rewrite.drawn import Drawn
 from tests.rewrite.observed import interpret, seen
 
 PROGRAMS = int(os.environ.get("INPLACE_FUZZ_DRAWN", "300"))
+FIRST = int(os.environ.get("INPLACE_FUZZ_DRAWN_FROM", "0"))
 
 
 def check(graph: torch._C.Graph, drawn: Drawn, counts: dict[str, int]) -> None:
@@ -46,7 +47,7 @@ def scripted(source: str) -> Any:
 def test_script_graphs(flow: bool) -> None:
     counts = {"agree": 0, "refused": 0}
     for seed in range(PROGRAMS):
-        drawn = Drawn(seed, flow=flow)
+        drawn = Drawn(FIRST + seed, flow=flow)
         graph = scripted(drawn.source)
         if graph is not None:
             check(graph, drawn, counts)
@@ -57,7 +58,7 @@ def test_script_graphs(flow: bool) -> None:
 def test_traced_graphs() -> None:
     counts = {"agree": 0, "refused": 0}
     for seed in range(PROGRAMS):
-        drawn = Drawn(10_000 + seed)
+        drawn = Drawn(FIRST + 10_000 + seed)
         scope: dict[str, Any] = {"torch": torch, "__name__": "drawn"}
         exec(drawn.source, scope)
         with warnings.catch_warnings():
