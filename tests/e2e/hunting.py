@@ -81,6 +81,11 @@ def _block(seed: int, number: int, features: tuple[str, ...], count: int) -> tup
     return tuple(programs)
 
 
+def forget() -> None:
+    """Draws anew from now on, so that the time to find something includes it."""
+    _block.cache_clear()
+
+
 def drawn(seed: int, features: tuple[str, ...] = (), *, most: int = MOST_PROGRAMS) -> Iterator[Program]:
     """The programs of a seed, in order; kept, because every fault asks for the same ones."""
     for number in range(most // _BLOCK):

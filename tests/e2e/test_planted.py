@@ -8,29 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from inplace_fuzz.backends import load
-from inplace_fuzz.campaign.reduce import reduce
-from inplace_fuzz.campaign.store import Finding
-from inplace_fuzz.core import ALL_CHANNELS, Kind, Lane, Program, Verdict
+from inplace_fuzz.core import ALL_CHANNELS, Kind, Lane, Verdict
 from inplace_fuzz.execute.engine import Engine
 from inplace_fuzz.execute.evaluate import evaluate
-from inplace_fuzz.execute.job import Limits, Target, Task
-from inplace_fuzz.shrink import operators, rank, statements
-from tests.e2e.hunting import (
-    MOST_OPERATORS,
-    MOST_STATEMENTS,
-    Hunted,
-    drawn,
-    hunt,
-    judged,
-    place,
-    right_agrees,
-    shows,
-)
+from tests.e2e.engine_hunting import LIMITS, VERDICT_OF_DEATH, death_of, found_by, shrunk_by
+from tests.e2e.hunting import Hunted, drawn, hunt, judged, place, right_agrees, shows
 from tests.execute.leftovers import no_leftovers
 from tests.planted.table import BACKENDS, DEATHS, FLAKY, NAIVE, PASSES, PLANTED, UNSEEN, Fault
 
@@ -120,43 +106,9 @@ def test_the_right_backend_is_never_found() -> None:
 
 # -------------------------------------------------------------------------------------------------- through the engine
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    limits = Limits(seconds=2.0, memory_bytes=1 << 29, output_bytes=1 << 20)
-    witness: Path = tmp_path_factory.mktemp("planted") / "witness"
-    with no_leftovers(), Engine(workers=1, limits=limits, environment={"PLANTED_WITNESS": str(witness)}) as engine:
+def engine() -> Iterator[Engine]:
+    with no_leftovers(), Engine(workers=1, limits=LIMITS) as engine:
         yield engine
-
-
-def found_by(engine: Engine, fault: Fault, seed: int, *, most: int = 400, at_least: int = 1) -> list[Finding]:
-    """The first findings that are the fault's own, the simplest program first, as a campaign shrinks them."""
-    target, right = Target(fault.loads, fault.lane), Target(fault.right, fault.lane)
-    found: list[Finding] = []
-    programs = drawn(seed, fault.features, most=most)
-    for chunk in iter(lambda: list(itertools.islice(programs, 16)), []):
-        verdicts: dict[tuple[int, Target], Verdict] = {
-            (r.task.key, r.target): r.verdict
-            for r in engine.run([Task(p, (target, right), k) for k, p in enumerate(chunk)])
-        }
-        for k, program in enumerate(chunk):
-            verdict = verdicts[k, target]
-            if verdict.is_finding and verdicts[k, right].kind is Kind.AGREE:
-                found.append(Finding(fault.loads, str(fault.lane), place(fault, verdict), verdict, program))
-        if len(found) >= at_least:
-            return sorted(found, key=lambda f: rank(f.program))
-    raise AssertionError(f"{fault.name} was not found in {most} programs of seed {seed}")
-
-
-def shrunk_by(engine: Engine, fault: Fault, finding: Finding, *, seconds: float) -> Program:
-    reduce(engine, finding, Target(fault.loads, fault.lane), max_seconds=seconds)
-    minimal = finding.minimal
-    assert minimal is not None
-    assert finding.minimal_verdict is not None
-    assert finding.minimal_verdict.kind is finding.verdict.kind
-    assert statements(minimal) <= MOST_STATEMENTS, minimal.source
-    assert operators(minimal) <= MOST_OPERATORS, minimal.source
-    (again,) = engine.run([Task(minimal, (Target(fault.right, fault.lane),), 0)])
-    assert again.verdict.kind is Kind.AGREE, minimal.source
-    return minimal
 
 
 @pytest.mark.parametrize("fault", _THROUGH_ENGINE, ids=names(_THROUGH_ENGINE))
@@ -166,35 +118,11 @@ def test_through_the_engine(engine: Engine, fault: Fault) -> None:
     shrunk_by(engine, fault, finding, seconds=20)
 
 
-_EXPECTED = {
-    "segfault": "crash(SIGSEGV)",
-    "abort": "crash(SIGABRT)",
-    "exit": "crash(exit 0)",
-    "hang": "timeout(run)",
-    "memory": "out_of_memory(run)",
-    "daemon": "error(run)",
-    "output": "error(run)",
-    "garbage": "error(run)",
-}
-
-
 @pytest.mark.parametrize("fault", DEATHS, ids=names(DEATHS))
 def test_a_death_is_found_and_shrunk(engine: Engine, fault: Fault) -> None:
     finding = death_of(engine, fault, SEED)
-    assert str(finding.verdict) == _EXPECTED[fault.name]
+    assert str(finding.verdict) == VERDICT_OF_DEATH[fault.name]
     shrunk_by(engine, fault, finding, seconds=4)
-
-
-def death_of(engine: Engine, fault: Fault, seed: int) -> Finding:
-    """What kills a worker kills it with every program, so the simplest of a few is enough to begin with."""
-    few = sorted(itertools.islice(drawn(seed), 30), key=rank)[:2]
-    target, right = Target(fault.loads, fault.lane), Target(fault.right, fault.lane)
-    verdicts = {
-        (r.task.key, r.target): r.verdict for r in engine.run([Task(p, (target, right), k) for k, p in enumerate(few)])
-    }
-    assert {verdicts[k, right].kind for k in range(len(few))} == {Kind.AGREE}
-    verdict = verdicts[0, target]
-    return Finding(fault.loads, str(fault.lane), place(fault, verdict), verdict, few[0])
 
 
 def test_what_is_wrong_once_in_a_process_is_flaky(engine: Engine) -> None:
@@ -217,5 +145,5 @@ def test_a_planted_fault_is_found_from_any_seed(fault: Fault, seed: int) -> None
 @pytest.mark.parametrize("fault", DEATHS, ids=names(DEATHS))
 def test_a_death_is_found_from_any_seed(engine: Engine, fault: Fault, seed: int) -> None:
     finding = found_by(engine, fault, seed)[-1]
-    assert str(finding.verdict) == _EXPECTED[fault.name]
+    assert str(finding.verdict) == VERDICT_OF_DEATH[fault.name]
     shrunk_by(engine, fault, finding, seconds=60)
