@@ -184,6 +184,8 @@ class Memory:
             alias, content = alias.parent, whole
         if alias.form == PHI:
             self._write_phi(alias, content)
+            if content.fresh:
+                path.append((alias, content))
         elif alias.form == ROOT:
             root = alias.root
             if not content.fresh:
