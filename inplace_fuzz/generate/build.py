@@ -15,8 +15,8 @@ from inplace_fuzz.generate.returns import add_return
 from inplace_fuzz.generate.state import Announce, Refused, State
 from inplace_fuzz.generate.statements import add_statement
 
-HEADER = 48  # bytes for the mix, the inputs and the return
-RECORD = 10  # bytes for one statement
+HEADER = 40  # bytes for the mix, the inputs and the return
+RECORD = 8  # bytes for one statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ STATEMENTS = _group("""
     view                9  v = x.t()
     parts               2  v, w = x.chunk(2)
     make                4  t = torch.zeros([3])
+    assign_buffer       1  self.buf = self.buf + 1
     alias               1  a = x
     pair                5  v = x.unfold(0, 2, 2); v.square_()
     template            6  several statements known to break compilers

@@ -127,7 +127,7 @@ def draw_inputs(state: State) -> Inputs:
         strides, offset, size = layout(active.pick(choices, LAYOUTS).place, shape)
         start = _add_tensor(inputs, name, shape, dtype, strides, offset, size, start)
     if state.gate("shared_storage") and math.prod(root) > 1:
-        _share(inputs, main)
+        _share(inputs, main, twice=choices.chance(40))
     if state.gate("index_input"):
         _add_indices(state, inputs, root)
     if state.gate("mask_input") and root and math.prod(root) > 0:
@@ -158,13 +158,13 @@ def _add_tensor(
     return start + size
 
 
-def _share(inputs: Inputs, dtype: str) -> None:
-    """Adds a flat input that looks into the storage of `x`, from its second element on."""
+def _share(inputs: Inputs, dtype: str, *, twice: bool) -> None:
+    """Adds an input that looks into the storage of `x`: flat, from its second element on, or `x` itself again."""
     size = len(inputs.first[0].values)
     for specs in (inputs.first, inputs.second):
         x = specs[0]
         specs[0] = TensorSpec(x.shape, x.dtype, x.values, x.strides, x.offset, 0)
-        specs.append(TensorSpec((size - 1,), dtype, x.values, None, 1, 0))
+        specs.append(specs[0] if twice else TensorSpec((size - 1,), dtype, x.values, None, 1, 0))
     inputs.names.append("s")
     inputs.roles.append("input")
 

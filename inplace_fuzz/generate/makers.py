@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import torch
 
-from inplace_fuzz.generate.exact import BY_NAME, NUMBERS, Span
+from inplace_fuzz.generate.exact import BY_NAME, NUMBERS, Span, fits
 from inplace_fuzz.generate.inputs import DTYPES, Shape
 from inplace_fuzz.generate.sources import number
 from inplace_fuzz.generate.state import Base, Named, State
@@ -120,6 +120,35 @@ def add_buffer(state: State) -> None:
     if t.numel():
         state.bases[t.untyped_storage().data_ptr()] = base
     state.names.append(Named("self.buf", t, u, base, "buffer"))
+
+
+_NEXT = ("{b} + 1", "{b}.clone()", "{b} * 2", "torch.zeros_like({b})", "{b} - {b}")
+
+
+def assign_buffer(state: State) -> bool:
+    """`self.buf = self.buf + 1`: the attribute gets another tensor, and its other names keep the old one."""
+    found = next((n for n in state.names if n.role == "buffer"), None)
+    if found is None or found.dtype == torch.bool:
+        return False
+    text = state.choices.pick(_NEXT)
+    low, high = found.base.span
+    span = {"{b} + 1": (low + 1, high + 1), "{b} * 2": (low * 2, high * 2), "{b}.clone()": (low, high)}.get(
+        text, (0, 0)
+    )
+    if not fits(span, found.dtype):
+        return False
+    state.run(f"self.buf = {text.format(b='self.buf')}")
+    _rebound(state, found, span)
+    return True
+
+
+def _rebound(state: State, named: Named, span: Span) -> None:
+    state.keep(named.t)
+    named.t, named.u = state.first_env["self"].buf, state.second_env["self"].buf
+    named.base = Base("self.buf", span, "buffer")
+    named.base.written = 1
+    if named.t.numel():
+        state.bases[named.t.untyped_storage().data_ptr()] = named.base
 
 
 def settled(state: State) -> bool:

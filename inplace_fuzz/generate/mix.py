@@ -106,22 +106,35 @@ class Active:
 
     def pick(self, choices: Choices, table: Sequence[R]) -> R:
         """A row that is on, or the first row where none is."""
-        return next(self.order(choices, table), table[0])
+        found = self._tables.get(id(table)) or self._table(table)
+        totals, bits, mine = found.totals, found.bits, self._bits
+        if not totals[-1]:
+            return table[0]
+        start = k = bisect_right(totals, choices.below(totals[-1]))
+        while not mine & bits[k]:
+            k = (k + 1) % len(bits)
+            if k == start:
+                return table[0]
+        return table[k]
 
     def order(self, choices: Choices, table: Sequence[R]) -> Iterator[R]:
         """The rows that are on, beginning at a drawn one and going round: the caller takes the first that applies."""
-        found = self._table(table)
+        found = self._tables.get(id(table)) or self._table(table)
         total = found.totals[-1]
-        if total:
-            yield from self._from(table, found, bisect_right(found.totals, choices.below(total)))
+        return self._from(table, found, bisect_right(found.totals, choices.below(total)) if total else 0)
 
     def level(self, choices: Choices, table: Sequence[R]) -> Iterator[R]:
         """The same without regard to weights: as often a rare row as a frequent one."""
-        yield from self._from(table, self._table(table), choices.below(len(table)))
+        found = self._table(table)
+        on = [k for k, bit in enumerate(found.bits) if self._bits & bit]
+        return self._from(table, found, choices.pick(on) if on else 0)
 
     def _from(self, table: Sequence[R], found: _Table, start: int) -> Iterator[R]:
         bits = self._bits
-        for k in (*range(start, len(table)), *range(start)):
+        for k in range(start, len(table)):
+            if bits & found.bits[k]:
+                yield table[k]
+        for k in range(start):
             if bits & found.bits[k]:
                 yield table[k]
 

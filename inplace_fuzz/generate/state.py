@@ -159,6 +159,10 @@ class State:
         self.names.append(named)
         return named
 
+    def keep(self, t: torch.Tensor) -> None:
+        """Holds on to memory that no name of the program holds any more, so that its address is not used again."""
+        self._alive.append(t)
+
     def reshaped(self) -> None:
         """Looks at every name again, after a call that changes the shape of a tensor in place."""
         for named in self.names:

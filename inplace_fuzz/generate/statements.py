@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inplace_fuzz.generate.control import branch, loop
 from inplace_fuzz.generate.indexed import indexed_method
-from inplace_fuzz.generate.makers import make
+from inplace_fuzz.generate.makers import assign_buffer, make
 from inplace_fuzz.generate.mixed import view_and_write
 from inplace_fuzz.generate.reads import alias, read, snapshot
 from inplace_fuzz.generate.splice import template
@@ -40,6 +40,7 @@ STATEMENTS = (
     Statement("view", _view),
     Statement("indexed_method", indexed_method),
     Statement("make", make),
+    Statement("assign_buffer", assign_buffer),
     Statement("read", read),
     Statement("snapshot", snapshot),
     Statement("template", template),

@@ -27,8 +27,9 @@ def programs(
     """Draws programs that run in eager, write in place, and are exact unless `rounding` is set.
 
     `features` says what may be drawn, and how often. With `script_only` TorchScript compiles every program. Between
-    `min_statements` and `max_statements` are drawn; a template or a pair of view and write counts as one. A failing `@given` test shrinks to a
-    short program: statements are elements of a list, and in each the choice 0 is the simplest.
+    `min_statements` and `max_statements` are drawn; a template, or a pair of view and write, counts as one. A failing
+    `@given` test shrinks to a short program: statements are elements of a list, and in each of them the choice 0 is the
+    simplest.
     """
     mix = _mix(features, rounding, min_statements, max_statements)
 

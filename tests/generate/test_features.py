@@ -26,6 +26,7 @@ LOOKS = {
     "alias": rf"\n        [a-d]\d* = {NAME}\n",
     "template": r"\n        [a-z]\d* = .*\n",
     "pair": r"\n        ([a-z]\d*) = \w+[.[].*\n        \1(\.|\[| [-+*]=)",
+    "assign_buffer": r"\n        self\.buf = ",
     "snapshot": rf"\n        [a-z]\d* = {NAME}(\.clone\(\)| \+ 0)\n",
     "read": r"\n        [rsqp]\d* = ",
     # shapes and inputs
@@ -179,6 +180,7 @@ LOOKS = {
 }
 # The others are called by the name of the feature.
 LOOKS |= {f.name: rf"[. ]{f.name}(_like)?\(" for f in FEATURES if f.name not in LOOKS}
+NEEDS = {"assign_buffer": ("buffer",)}  # features that do nothing on their own
 
 
 def layouts(program: Program) -> str:
@@ -188,7 +190,8 @@ def layouts(program: Program) -> str:
 @pytest.mark.parametrize("feature", [f.name for f in FEATURES])
 def test_a_focused_mix_draws_the_feature(feature):
     looks = re.compile(LOOKS[feature])
-    assert any(looks.search(f"{layouts(b.program)}\n{b.program.source}") for b in built(120, 3, DEFAULT.focus(feature)))
+    mix = DEFAULT.focus(feature, *NEEDS.get(feature, ()))
+    assert any(looks.search(f"{layouts(b.program)}\n{b.program.source}") for b in built(120, 3, mix))
 
 
 def test_every_feature_has_a_row_and_no_row_is_left_over():
