@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -56,7 +57,23 @@ class Drawn:
         return f"{stem}{self.fresh}"
 
     def run(self, line: str) -> bool:
-        """Run a statement on copies first: only one that eager takes joins the program."""
+        """Run a statement on copies first: only one that eager takes joins the program, and only one whose result
+        does not depend on the order in which overlapping memory is read and written: `@name@` is read as it is, and
+        has to give what a copy of it gives.
+        """
+        found = self.tried(re.sub(r"@(\w+)@", r"\1", line))
+        if found is None:
+            return False
+        if "@" in line:
+            copied = self.tried(re.sub(r"@(\w+)@", r"\1.clone()", line))
+            if copied is None or any(
+                isinstance(v, torch.Tensor) and not torch.equal(v, copied[k]) for k, v in found.items()
+            ):
+                return False
+        self.scope = found
+        return True
+
+    def tried(self, line: str) -> dict[str, Any] | None:
         scope = dict(self.scope)
         storages: dict[int, torch.UntypedStorage] = {}
         for name, value in self.scope.items():
@@ -67,16 +84,15 @@ class Drawn:
         try:
             exec(line, scope)
         except (RuntimeError, IndexError, TypeError, ValueError):
-            return False
+            return None
         scope.pop("__builtins__", None)
-        self.scope = scope
-        return True
+        return scope
 
     def add(self, make: Callable[[], str]) -> bool:
         for _ in range(8):
             line = make()
             if self.run(line):
-                self.lines.extend(line.split("\n"))
+                self.lines.extend(re.sub(r"@(\w+)@", r"\1", line).split("\n"))
                 return True
         return False
 
@@ -159,7 +175,7 @@ class Drawn:
 
     def value(self) -> str:
         r = self.random
-        return r.choice(["3.0", "-1.0", r.choice(self.names), self.view(r.choice(self.names), 1) + " * 1.0",
+        return r.choice(["3.0", "-1.0", f"@{r.choice(self.names)}@", self.view(r.choice(self.names), 1) + " * 1.0",
                          self.view(r.choice(self.names), 1) + ".clone()"])  # fmt: skip
 
     def write(self) -> str:
@@ -178,9 +194,8 @@ class Drawn:
             "index_add_(0, torch.tensor([0, 0]), {v})"])  # fmt: skip
         target = self.target()
         value = self.value()
-        if "copy_" in call and not any(c in value for c in "*("):
-            value = r.choice(self.names) if not value[0].isalpha() else value
-            value = f"torch.full([1], {value})" if not value[0].isalpha() else value
+        if "copy_" in call and value[0] not in "@" and not any(c in value for c in "*("):
+            value = f"@{r.choice(self.names)}@"
         return f"{target}.{call.format(v=value, t=target)}"
 
     def setitem_target(self) -> str:
