@@ -213,6 +213,7 @@ PERCENTAGES = _group("""
     index_input        60  forward(self, x, i)
     mask_input         35  forward(self, x, m)
     ellipsis           12  x[..., 0]
+    ellipsis_index     20  x[..., torch.tensor([0, 2])]
     none_index         12  x[:, None]
     empty_tuple        40  x[()]
     duplicate_index    30  x[[0, 0]] += 1

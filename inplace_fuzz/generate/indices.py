@@ -264,7 +264,15 @@ def advanced(state: State, shape: Shape) -> Link | None:
             found = _beside(state, shared, shape[d])
         duplicates = duplicates or found.duplicates
         items.append((found.text, found.tensor))
+    if _last_alone(items, rank) and not state.script_only and state.gate("ellipsis_index"):
+        # TorchScript takes no tensor after an Ellipsis.
+        return _link([("...", ...), items[-1]], copies=True, duplicates=duplicates, script=False)
     return _link(items, copies=True, duplicates=duplicates)
+
+
+def _last_alone(items: list[Item], rank: int) -> bool:
+    """Whether only the last of several dimensions is indexed, so that `...` can stand for the others."""
+    return len(items) == rank > 1 and all(item is FULL for item in items[:-1])
 
 
 def _beside(state: State, first: Index, n: int) -> Index:

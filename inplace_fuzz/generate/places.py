@@ -69,6 +69,7 @@ def place(state: State, named: Named, *, views_only: bool = False) -> Place:
         state.script = state.script and link.script
         t = t[link.objects]
         return Place(text + link.text, named, t, tuple(t.shape))
+    state.script = state.script and last.script
     selected = t[last.objects]
     return Place(text + last.text, named, t, tuple(selected.shape), True, last.duplicates, last.ragged)
 

@@ -18,7 +18,7 @@ from inplace_fuzz.generate.mix import Active
 
 Announce: TypeAlias = Callable[[str], None]
 _CODE: dict[tuple[str, str], CodeType] = {}
-_MAX_CODE = 50_000
+_MAX_CODE = 20_000
 
 
 def code(text: str, mode: str) -> CodeType:

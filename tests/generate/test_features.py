@@ -59,6 +59,7 @@ LOOKS = {
     "clamped_slice": r"-\d+:\d[],]",
     "empty_slice": r"[ \[](\d):\1[],]",
     "ellipsis": r"\[\.\.\., |, \.\.\.\]",
+    "ellipsis_index": r"\[\.\.\., (torch|\[|\(?[ij]\b|\w+\[)",
     "none_index": r"\bNone\b",
     "empty_tuple": r"\[\(\)\]",
     "chain": r"\]\[",
