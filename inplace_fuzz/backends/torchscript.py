@@ -22,18 +22,21 @@ from inplace_fuzz.core.backend import Compiled, Refusal
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 
+_READ = {"why": "Python that TorchScript's front end does not read", "stage": "convert"}
+_TRACED = {"why": "what the tracer says it cannot record", "stage": "convert"}
 _SCRIPT_REFUSALS = (
-    Refusal("NotSupportedError", r".", "Python that TorchScript's front end does not read"),
-    Refusal("UnsupportedNodeError", r".", "Python that TorchScript's front end does not read"),
-    Refusal("RuntimeError", r"slices? with|Unsupported operation: indexing|cannot index|not supported|Unsupported"),
-    Refusal("RuntimeError", r"(?s)Arguments for call are not valid|Unknown builtin op|Unknown type|no attribute"),
-    Refusal("RuntimeError", r"(?s)Expected a value of type|is not (defined|usable)|undefined value|type mismatch"),
-    Refusal("RuntimeError", r"(?s)tensor.*\.\.\.|Ellipsis|must have exactly one|Tried to access nonexistent"),
-    Refusal("OSError", r"could not get source"),
+    Refusal("NotSupportedError", r".", **_READ),
+    Refusal("UnsupportedNodeError", r".", **_READ),
+    Refusal("RuntimeError", r"currently not supported|Unsupported operation: indexing|are not supported", **_READ),
+    Refusal("RuntimeError", r"Arguments for call are not valid|Unknown builtin op|Unknown type name", **_READ),
+    Refusal("RuntimeError", r"undefined value|Expected a value of type|has no attribute|Cannot emit expr for", **_READ),
+    Refusal("OSError", r"could not get source|source code not available", **_READ),
 )
 _TRACE_REFUSALS = (
-    Refusal("RuntimeError", r"Only (tensors|tuples)|cannot be understood by the tracer|Tracer cannot infer type"),
-    Refusal("RuntimeError", r"Type '.*' cannot be traced|Encountering a dict at the output of the tracer"),
+    Refusal(
+        "RuntimeError", r"Only (tensors|tuples)|cannot be understood by the tracer|Tracer cannot infer type", **_TRACED
+    ),
+    Refusal("RuntimeError", r"Type '.*' cannot be traced|Encountering a dict at the output of the tracer", **_TRACED),
 )
 
 

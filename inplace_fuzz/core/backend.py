@@ -21,13 +21,19 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One way in which a compiler says "not supported": an exception type name and a pattern of its message."""
+    """One way in which a compiler says "not supported": an exception type name and a pattern of its message.
+
+    With a `stage`, only there: what a compiler takes and then cannot run is no refusal.
+    """
 
     exception: str
     pattern: str
     why: str = ""
+    stage: str = ""
 
-    def matches(self, error: BaseException) -> bool:
+    def matches(self, error: BaseException, stage: str) -> bool:
+        if self.stage and self.stage != stage:
+            return False
         names = {c.__name__ for c in type(error).__mro__}
         return self.exception in names and re.search(self.pattern, str(error)) is not None
 

@@ -25,7 +25,7 @@ def verdict_of(error: BaseException, backend: Backend, stage: str) -> Verdict:
     if type(error).__name__ in {"UnsupportedMutation", "UnsupportedTarget"} or "inplace_fuzz: " in message:
         # The second form is a guard: what the pass cannot prove from a graph, it may refuse when the graph runs.
         return Verdict(Kind.REFUSED, stage=stage, message=message)
-    if stage not in _OURS and any(r.matches(error) for r in backend.refusals):
+    if stage not in _OURS and any(r.matches(error, stage) for r in backend.refusals):
         return Verdict(Kind.REFUSED, stage=stage, message=message)
     # The pass has one way of saying no; anything else that it raises is our own fault.
     return Verdict(Kind.ERROR, stage=stage, message=message, origin="pass" if stage in _OURS else "")

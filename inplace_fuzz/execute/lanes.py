@@ -37,7 +37,9 @@ def compile_lane(subject: Subject, backend: Backend, lane: Lane, stage: Stage) -
     """The program, compiled by this backend in this lane. Raises whatever the pass or the compiler raises."""
     if backend.form == "graph":
         return _compile_graph(subject, backend, lane, stage)
-    module, example = subject.module(), subject.example()
+    scripts = backend.form in {"script", "trace"}
+    module = subject.module_of_its_own_class() if scripts else subject.module()
+    example = subject.example()
     if lane is Lane.DIRECT:
         return backend.compile(module, example, stage.enter)
     if lane is Lane.REWRITTEN and backend.form != "fx":
@@ -73,7 +75,7 @@ def _compile_graph(subject: Subject, backend: Any, lane: Lane, stage: Stage) -> 
     from inplace_fuzz.backends.torchscript import interpreted
 
     stage.enter("convert")
-    opened = backend.open(subject.program, subject.module)
+    opened = backend.open(subject.program, subject.module_of_its_own_class)
     graph = opened.graph
     if lane is Lane.REWRITTEN:
         from inplace_fuzz.rewrite import rewrite_graph

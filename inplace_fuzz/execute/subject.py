@@ -20,14 +20,21 @@ class Subject:
         self.program = program
         self.makers = tuple(CallMaker(call) for call in program.calls)
         self._namespace = load_namespace(program.source)
+        self._others: list[dict[str, Any]] = []
         self._eager: dict[bool, Observation] = {}
 
     def close(self) -> None:
-        forget_namespace(self._namespace)
+        for namespace in (self._namespace, *self._others):
+            forget_namespace(namespace)
 
     def module(self) -> Any:
         """A fresh instance in eval mode."""
         return self._namespace["M"]().eval()
+
+    def module_of_its_own_class(self) -> Any:
+        """A fresh instance of a fresh class: TorchScript remembers what it made of a class, failures included."""
+        self._others.append(load_namespace(self.program.source))
+        return self._others[-1]["M"]().eval()
 
     def example(self) -> tuple[Any, ...]:
         """Fresh arguments of the first call, for a compiler to consume."""

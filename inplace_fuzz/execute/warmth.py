@@ -1,9 +1,9 @@
 """What the warm process does for a backend before it forks workers, so that none of them pays for it again.
 
 The first program through a compiler loads modules, fills caches and compiles built-in functions; in a worker that
-lives for one batch that would be most of its time. So the warm process first runs a tiny program of our own through each
-lane, where the backend says that this starts no thread (threads do not survive a fork): `starts_no_threads`. For the
-others, a `warm()` of their own does what is safe.
+lives for one batch that would be most of its time. So the warm process first runs a tiny program of our own through
+each lane, where the backend says that this starts no thread (threads do not survive a fork): `starts_no_threads`. For
+the others, a `warm()` of their own does what is safe.
 """
 
 from __future__ import annotations

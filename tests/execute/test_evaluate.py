@@ -92,6 +92,20 @@ def test_a_listed_exception_is_a_refusal_and_any_other_an_error_of_its_stage() -
     assert str(verdict(lambda module: lambda x: 1 // 0)) == "error(run)"
 
 
+def test_a_refusal_of_one_stage_is_an_error_of_another() -> None:
+    refusal = Refusal("ValueError", "no", stage="build")
+    assert refusal.matches(ValueError("no"), "build")
+    assert not refusal.matches(ValueError("no"), "run")
+
+
+def test_a_program_that_script_refuses_is_refused_in_both_lanes() -> None:
+    program = Program(SOURCE.replace("x[0] = 5", "x[()] = 5"), PROGRAM.calls)
+    for name in ("torchscript-graph", "torchscript"):
+        backend = backends.load(name)
+        seen = judged(program, (backend, Lane.DIRECT), (backend, Lane.REWRITTEN))
+        assert str(seen[name, "direct"]) == str(seen[name, "rewritten"]) == "refused(convert)"
+
+
 def test_running_out_of_memory_is_neither() -> None:
     assert verdict(raising(MemoryError())).kind is Kind.OUT_OF_MEMORY
     text = (
