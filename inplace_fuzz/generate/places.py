@@ -31,7 +31,9 @@ class Place:
 
     def aim(self) -> Aim:
         base = self.named.base
-        return Aim(self.shape, self.dtype, self.text, base.span, self.t, base, self.duplicates, self.ragged)
+        return Aim(
+            self.shape, self.dtype, self.text, base.span, self.t, base, self.duplicates, self.ragged, not self.copies
+        )
 
 
 def target(state: State) -> Named | None:

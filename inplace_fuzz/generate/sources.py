@@ -16,7 +16,7 @@ import torch
 
 from inplace_fuzz.generate.exact import NUMBERS, Span, add, bits, can_cast, fits, hull, mul, neg, promoted, sub, times
 from inplace_fuzz.generate.inputs import Shape
-from inplace_fuzz.generate.overlap import meet
+from inplace_fuzz.generate.overlap import meet, same_place
 from inplace_fuzz.generate.state import Base, Named, State
 
 _NAMES = {dtype: f"torch.{numbers.name}" for dtype, numbers in NUMBERS.items()}
@@ -66,6 +66,7 @@ class Aim:
     base: Base | None = None
     duplicates: bool = False
     ragged: bool = False
+    pointwise: bool = False  # element k of the source goes to element k of `t`, so that reading `t` itself is defined
 
 
 # ------------------------------------------------------------------------------------------------------------ leaves
@@ -315,6 +316,13 @@ SOURCES = (
 )
 
 
+def _undefined(t: torch.Tensor, aim: Aim) -> bool:
+    """Whether writing what `t` looks into to the place would depend on the order of reads and writes."""
+    if aim.t is None or (aim.pointwise and same_place(t, aim.t)):
+        return False
+    return not t.numel() or meet(t, aim.t)
+
+
 def source(state: State, aim: Aim, *, same_dtype: bool = False, category: bool = False) -> Expr:
     """A right-hand side for a place: the drawn kind, or the next that applies and fits.
 
@@ -327,12 +335,7 @@ def source(state: State, aim: Aim, *, same_dtype: bool = False, category: bool =
             continue
         if (aim.duplicates or aim.ragged) and found.shape and row.make is not _self_read:
             continue
-        if (
-            found.t is not None
-            and aim.t is not None
-            and found.base is aim.base
-            and (meet(found.t, aim.t) or not found.t.numel())
-        ):
+        if found.t is not None and found.base is aim.base and _undefined(found.t, aim):
             found = found.copied()
         if same_dtype or (category and not can_cast(found.dtype, aim.dtype)):
             found = found.cast(aim.dtype)
