@@ -46,7 +46,7 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click alone
     """`90`, `90s`, `10m` or `2h`, in seconds."""
 
     name = "duration"
@@ -62,7 +62,7 @@ class Duration(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class Names(click.ParamType):
+class Names(click.ParamType):  # type: ignore[type-arg]
     """A comma-separated list of backends."""
 
     name = "names"

@@ -116,7 +116,8 @@ def shrink_program(path: Path, backend: str | None, lane: str, seconds: float, d
     target = Target(backend, Lane(lane))
     with Engine(workers=2) as engine:
         program = load_program(path, engine)
-        (checked, *_) = check(program, backends=[backend], lanes=[Lane(lane)], engine=engine) or [None]
+        results = check(program, backends=[backend], lanes=[Lane(lane)], engine=engine)
+        checked = results[0] if results else None
         if checked is None or checked.verdict is None:
             why = checked.unavailable if checked else f"it has no {lane} lane"
             raise ProgramError(f"{backend} cannot be asked: {why}")

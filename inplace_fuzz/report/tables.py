@@ -179,7 +179,7 @@ def unavailable(frames: Frames) -> list[tuple[str, str]]:
 
 def refusals(frames: Frames) -> list[Refused]:
     sums: Any = frames.refusals.groupby(["backend", "lane", "verdict", "message"], sort=False)["programs"].sum()
-    rows = [Refused(*map(str, key), int(n)) for key, n in sums.items()]
+    rows = [Refused(str(b), str(lane), str(v), str(m), int(n)) for (b, lane, v, m), n in sums.items()]
     return sorted(rows, key=lambda r: (-r.programs, r.backend, r.lane, r.message))
 
 

@@ -1,9 +1,11 @@
 """`functionalize` and `rewrite_graph`: the pass, as users call it."""
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -79,7 +81,7 @@ def _torchscript(source: Any, example_inputs: Any, rules: Rules, **options: bool
     if isinstance(source, torch._C.Graph):
         return _rewritten(source, example_inputs, rules, **options)
     if isinstance(source, torch.jit.ScriptFunction):
-        graph, explained = _rewritten(source.inlined_graph, example_inputs, rules, **options)
+        graph, explained = _rewritten(cast("torch._C.Graph", source.inlined_graph), example_inputs, rules, **options)
         return torch._C._create_function_from_graph("forward", _one_output(graph)), explained
     script = source if isinstance(source, torch.jit.ScriptModule) else module.as_script(source, example_inputs)
     graph, explained = _rewritten(script.inlined_graph, example_inputs, rules, tied=module.tied(source), **options)

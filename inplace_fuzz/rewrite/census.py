@@ -1,10 +1,12 @@
 """What becomes of every operator of the installed torch whose schema writes.
 
-    handled by a row    it has a row in WRITES, or the walk knows it (metadata operators, lists, foreach)
-    handled as out=     its writing overloads are `out=` overloads of a functional operator
-    refused by name     UnsupportedMutation names it
-    out of scope        another library's operators, or no tensor is written (a generator, a list of numbers)
+handled by a row    it has a row in WRITES, or the walk knows it (metadata operators, lists, foreach)
+handled as out=     its writing overloads are `out=` overloads of a functional operator
+refused by name     UnsupportedMutation names it
+out of scope        another library's operators, or no tensor is written (a generator, a list of numbers)
 """
+
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ built in the result where an operator takes it whole, from what its items show t
 item by item; a change whose place is not known before the program runs is refused.
 """
 
+# ruff: noqa: A002, ARG002  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -168,7 +170,11 @@ class Containers:
         if kind is Tup or kind is Items:
             return bound.items[index]
         if kind is Table:
-            return dict(bound.items).get(index, self.g.const(None)) if node.kind == "aten::get" else dict(bound.items)[index]
+            return (
+                dict(bound.items).get(index, self.g.const(None))
+                if node.kind == "aten::get"
+                else dict(bound.items)[index]
+            )
         if kind is Parts and index >= 0:
             found = bound.made.get(index)
             if found is None:
@@ -230,15 +236,15 @@ class Containers:
         g = self.g
         kind = bound.__class__
         if kind is Items and bound.at_run_time:
-            return self.run_time_list(bound)
+            return self.run_time_list(bound)  # type: ignore[no-any-return]
         if kind is Tup or kind is Items:
             name = "prim::TupleConstruct" if kind is Tup else "prim::ListConstruct"
-            return g.op(name, [self.value(b) for b in bound.items], bound.type)
+            return g.op(name, [self.value(b) for b in bound.items], bound.type)  # type: ignore[no-any-return]
         if kind is Table:
             flat = [v for key, b in bound.items for v in (g.const(key), self.value(b))]
-            return g.op("prim::DictConstruct", flat, bound.type)
+            return g.op("prim::DictConstruct", flat, bound.type)  # type: ignore[no-any-return]
         if kind is Parts:
-            return g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)
+            return g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)  # type: ignore[no-any-return]
         if kind is Sealed:
             made = [r for b in bound.made.values() for r in self.roots_in(b)]
             if any(r.clock > bound.stamp for r in (*bound.roots, *made)):
@@ -264,9 +270,9 @@ class Containers:
 
     def roots_in(self: Any, bound: Any) -> tuple[Root, ...]:
         if bound.__class__ is Alias:
-            return bound.roots  # type: ignore[no-any-return]
+            return bound.roots
         if bound.__class__ is Parts:
-            return bound.source.roots  # type: ignore[no-any-return]
+            return bound.source.roots
         if bound.__class__ is Sealed:
             return (*bound.roots, *(r for b in bound.made.values() for r in self.roots_in(b)))
         if bound.__class__ is Table:
@@ -350,4 +356,4 @@ class Containers:
         kind, args = PARTS[parts.kind.split(".", 1)[0]](self, parts, index)
         g = self.g
         values = tuple([a if a.__class__ is Value else g.const(a) for a in args])
-        return self.look(parts.source, self.rules.view_of[kind], values, kind)
+        return self.look(parts.source, self.rules.view_of[kind], values, kind)  # type: ignore[no-any-return]

@@ -9,6 +9,8 @@ If.   Both branches are walked from the same memory. A base that either wrote be
           y.add_(2)                             %x2 = If(%flag) -> (%y2), (%x)        x is written on one path only
 """
 
+# ruff: noqa: ARG002  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -29,6 +31,8 @@ class Side:
 
 class Control:
     """The part of the walk that follows If."""
+
+    changed_cells: list[tuple[Any, Any]] | None
 
     @staticmethod
     def handlers() -> dict[str, tuple[Callable[..., None], Any]]:
@@ -67,13 +71,13 @@ class Control:
             self.nodes(block)
             bounds = [r.bound for r in block.results]
             for bound in bounds:
-                if bound.__class__ is Alias and not (bound.moved or bound).form == OPAQUE:
+                if bound.__class__ is Alias and (bound.moved or bound).form != OPAQUE:
                     self.memory.read(bound.moved or bound)
             return bounds
 
         try:
             (made, bounds), writes = self.memory.branch(body)
-            cells = {}
+            cells: dict[Any, Any] = {}
             for cell, before in reversed(self.changed_cells):
                 cells.setdefault(cell, cell.items)
                 cell.items = before

@@ -1,11 +1,14 @@
 """Operators that change a list or a dict whose items are followed: each gives the new items, and its own result."""
 
+# ruff: noqa: ARG001, ARG005  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
 from .ir import NOT_CONSTANT, Node, Value
+
 
 def _place(walk: Any, node: Node, bound: Any) -> Any:
     if bound.__class__ is Value and bound.py is not NOT_CONSTANT:

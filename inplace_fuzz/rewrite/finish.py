@@ -7,6 +7,8 @@
 3. An attribute that was rebound is set, once.
 """
 
+
+
 from __future__ import annotations
 
 from typing import Any
@@ -23,7 +25,7 @@ class Finish:
         memory = self.memory
         written = [a for a in self.externals if a.root.cur is not a.root.first]
         bounds = [r.bound for r in results]
-        rebound = [c for c in self.cells.values()]
+        rebound = list(self.cells.values())
         news = {a: a.root.cur for a in written}
         shown = written if not self.write_back else self.policy.written_back(memory, written)
         extra = []
@@ -62,15 +64,15 @@ class Finish:
 
     def output(self: Any, bound: Any) -> Value:
         if bound.__class__ is Alias:
-            return self.policy.output(self.memory, bound.moved or bound)
+            return self.policy.output(self.memory, bound.moved or bound)  # type: ignore[no-any-return]
         if bound.__class__ is Items and bound.at_run_time:
-            return self.value(bound)
+            return self.value(bound)  # type: ignore[no-any-return]
         if bound.__class__ is Tup or bound.__class__ is Items:
             name = "prim::TupleConstruct" if bound.__class__ is Tup else "prim::ListConstruct"
-            return self.g.op(name, [self.output(b) for b in bound.items], bound.type)
+            return self.g.op(name, [self.output(b) for b in bound.items], bound.type)  # type: ignore[no-any-return]
         if bound.__class__ is Parts:
-            return self.g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)
-        return self.value(bound)
+            return self.g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)  # type: ignore[no-any-return]
+        return self.value(bound)  # type: ignore[no-any-return]
 
     def _write_back(self: Any, target: Value, content: Value) -> None:
         out = Value(block=self.g.block)
@@ -82,5 +84,3 @@ class Finish:
         if cell.items is not before:
             node = Node("prim::SetAttr", [cell.module.value, self.output(cell.items)], [], origin=cell.name, keep=True)
             self.g.block.nodes.append(node)
-
-

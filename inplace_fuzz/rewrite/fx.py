@@ -1,9 +1,12 @@
 """FX in and out: a TorchScript program as functional ATen FX, and an ATen FX graph with its in-place operators gone."""
 
+# ruff: noqa: ARG002  (the functions of one table take the same arguments)
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -66,7 +69,7 @@ def from_torchscript(
     if isinstance(source, torch._C.Graph):
         graph = source
     elif isinstance(source, torch.jit.ScriptFunction):
-        graph = source.inlined_graph
+        graph = cast("torch._C.Graph", source.inlined_graph)
     else:
         script = source if isinstance(source, torch.jit.ScriptModule) else module.as_script(source, example_inputs)
         graph, tied = script.inlined_graph, module.tied(source)
@@ -123,9 +126,7 @@ def _plain_attributes(owner: Any, prefix: str, held: dict[str, Any]) -> None:
             held[prefix + name] = value
 
 
-def _finished(
-    emitter: Emitter, result: Any, example_inputs: Any, guard: bool, shared: Any
-) -> torch.fx.GraphModule:
+def _finished(emitter: Emitter, result: Any, example_inputs: Any, guard: bool, shared: Any) -> torch.fx.GraphModule:
     emitter.graph.output(result)
     for path in emitter.nodes:
         if path in emitter.attributes:

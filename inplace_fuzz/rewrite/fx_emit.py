@@ -6,6 +6,9 @@ graph; `InputGuard` refuses other inputs. What depends on the content of a tenso
 branch on it is refused.
 """
 
+# ruff: noqa: ARG001, ARG005  (the functions of one table take the same arguments)
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import dataclasses
@@ -19,14 +22,54 @@ from . import overloads
 from .errors import UnsupportedMutation
 from .ir import NOT_CONSTANT, Block, Graph, Node, Value, mark_live
 
-_METADATA = frozenset("aten::size aten::dim aten::numel aten::stride aten::storage_offset aten::is_contiguous "
-                      "aten::is_set_to prim::dtype prim::device prim::layout aten::is_floating_point "
-                      "aten::is_complex aten::len prim::is_cuda aten::__is__ aten::__isnot__".split())  # fmt: skip
-_DATA_SHAPED = frozenset("aten::nonzero aten::masked_select aten::unique_dim aten::_unique2 aten::unique_consecutive "
-                         "aten::repeat_interleave aten::bincount".split())  # fmt: skip
-_SHAPED_LIKE_SELF = frozenset("aten::index_put aten::masked_scatter aten::slice_scatter aten::select_scatter "
-                              "aten::index_copy aten::index_add aten::index_fill aten::masked_fill aten::copy "
-                              "aten::scatter aten::put aten::type_as aten::copy_".split())  # fmt: skip
+_METADATA = frozenset(
+    [
+        "aten::size",
+        "aten::dim",
+        "aten::numel",
+        "aten::stride",
+        "aten::storage_offset",
+        "aten::is_contiguous",
+        "aten::is_set_to",
+        "prim::dtype",
+        "prim::device",
+        "prim::layout",
+        "aten::is_floating_point",
+        "aten::is_complex",
+        "aten::len",
+        "prim::is_cuda",
+        "aten::__is__",
+        "aten::__isnot__",
+    ]
+)
+_DATA_SHAPED = frozenset(
+    [
+        "aten::nonzero",
+        "aten::masked_select",
+        "aten::unique_dim",
+        "aten::_unique2",
+        "aten::unique_consecutive",
+        "aten::repeat_interleave",
+        "aten::bincount",
+    ]
+)
+_SHAPED_LIKE_SELF = frozenset(
+    [
+        "aten::index_put",
+        "aten::masked_scatter",
+        "aten::slice_scatter",
+        "aten::select_scatter",
+        "aten::index_copy",
+        "aten::index_add",
+        "aten::index_fill",
+        "aten::masked_fill",
+        "aten::copy",
+        "aten::scatter",
+        "aten::put",
+        "aten::type_as",
+        "aten::copy_",
+    ]
+)
 _LIMIT = 20_000
 
 
@@ -46,7 +89,7 @@ class Known:
 class Emitter:
     """One run. `attributes` maps a path to the tensor that the module holds there."""
 
-    def __init__(self, attributes: Mapping[str, Any], scope: Callable[[Value], UnsupportedMutation] | None = None) -> None:
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
         self.graph = torch.fx.Graph()
         self.root = torch.nn.Module()
         self.attributes = attributes
@@ -120,7 +163,12 @@ class Emitter:
         if kind in _METADATA:
             if any(k.sized for k in inputs):
                 raise UnsupportedMutation(kind, "a size that depends on the content of a tensor, in the fx target")
-            self.reads_layout |= kind in ("aten::stride", "aten::storage_offset", "aten::is_contiguous", "aten::is_set_to")
+            self.reads_layout |= kind in (
+                "aten::stride",
+                "aten::storage_offset",
+                "aten::is_contiguous",
+                "aten::is_set_to",
+            )
             result = _plain(kind, node, values)
             self.give(node, Known(result, result))
             return
@@ -149,7 +197,10 @@ class Emitter:
             return
         self.give(
             node,
-            *(Known(self.graph.call_function(operator.getitem, (made, i)), e, sized=sized) for i, e in enumerate(example)),
+            *(
+                Known(self.graph.call_function(operator.getitem, (made, i)), e, sized=sized)
+                for i, e in enumerate(example)
+            ),
         )
 
     def emit(self, op: Any, args: list[Known], kwargs: dict[str, Any] | None = None) -> Known:
@@ -184,7 +235,7 @@ def _overload_of(node: Node) -> str | None:
     if text == "(no schema)":
         return None
     head = text.split("(", 1)[0].partition(".")
-    return head[2]
+    return head[2]  # type: ignore[no-any-return]
 
 
 def _any_tensor(values: Any) -> bool:
@@ -388,7 +439,9 @@ def _number(e: Emitter, node: Node, inputs: list[Known]) -> bool:
     source = value.arg
     if source.op == "call_function" and source.target is torch.ops.aten.full.default:
         number = value.example.item()
-        return e.give(node, Known(_PLAIN.get(node.kind, lambda v: v)(number), _PLAIN.get(node.kind, lambda v: v)(number)))
+        return e.give(
+            node, Known(_PLAIN.get(node.kind, lambda v: v)(number), _PLAIN.get(node.kind, lambda v: v)(number))
+        )
     number = value.example.item()
     made = e.graph.call_function(torch.ops.aten.item.default, (source,))
     cast = {"aten::Int": int, "aten::Float": float, "aten::Bool": bool}.get(node.kind, lambda v: v)

@@ -3,6 +3,8 @@
 Placeholders become inputs; every tensor that the module holds becomes one more input after them.
 """
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import operator
@@ -68,7 +70,7 @@ class Reader:
             return self.values[arg]
         if isinstance(arg, (list, tuple)):
             items = [self.argument(a) for a in arg]
-            if isinstance(arg, list) and not any(isinstance(i.type, type(None)) for i in items):
+            if isinstance(arg, list) and not any((i.type is None) for i in items):
                 known = [i.py for i in items]
                 if all(isinstance(k, (int, float, bool)) for k in known):
                     return self.emit("prim::ListConstruct", items, TENSORS)

@@ -5,6 +5,9 @@ walk needs: an operator is a string (``aten::slice``; a dotted overload such as 
 knows one), its arguments are positional in schema order, and a constant is a value that knows its Python object.
 """
 
+# ruff: noqa: A001, A002, ARG005  (a type is what a value has)
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +33,9 @@ class Value:
 
     __slots__ = ("block", "bound", "fresh", "live", "name", "node", "py", "target", "type")
 
-    def __init__(self, type: Any = None, py: Any = NOT_CONSTANT, fresh: bool = True, block: Block | None = None) -> None:
+    def __init__(
+        self, type: Any = None, py: Any = NOT_CONSTANT, fresh: bool = True, block: Block | None = None
+    ) -> None:
         self.type = type
         self.py = py
         self.fresh = fresh

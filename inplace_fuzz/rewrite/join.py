@@ -1,8 +1,11 @@
 """One of two: what a value stands for after an If, given what it stands for at the end of each branch."""
 
+
+
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .containers import Items, Sealed, Table, Tup
@@ -15,7 +18,12 @@ def same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if a.__class__ is not Alias or b.__class__ is not Alias:
-        return isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+        return (
+            isinstance(a, Tup)
+            and isinstance(b, Tup)
+            and len(a.items) == len(b.items)
+            and all(map(same, a.items, b.items))
+        )
     a, b = a.moved or a, b.moved or b
     if a is b or a.form == ROOT == b.form:
         return a is b or a.root is b.root
@@ -46,7 +54,7 @@ class Join:
         return list(zip(self.sides[0].bounds, self.sides[1].bounds, strict=True))
 
     def cells(self) -> list[tuple[Any, Any]]:
-        joined = []
+        joined: list[tuple[Any, Any]] = []
         for cell in dict.fromkeys([*self.sides[0].cells, *self.sides[1].cells]):
             if isinstance(cell, Items) and not cell.block.encloses(self.walk.g.block):
                 continue
@@ -75,7 +83,7 @@ class Join:
         for side, items in zip(self.sides, (a, b), strict=True):
             probe = Items(items, cell.type, cell.block)
             probe.sources = cell.sources
-            values.append(self.inside(side, lambda probe=probe: walk.whole(probe)))
+            values.append(self.inside(side, partial(walk.whole, probe)))
             for root in walk.roots_in(probe):
                 if self.root_outside(root) is not None:
                     cell.sources.setdefault(root, walk.memory.clock)
@@ -99,14 +107,16 @@ class Join:
         if a.__class__ is Alias and b.__class__ is Alias:
             return self.alias(a.moved or a, b.moved or b)
         if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
-            return Tup(tuple(self.bound(x, y, getattr(x, "type", None)) for x, y in zip(a.items, b.items, strict=True)), a.type)
+            return Tup(
+                tuple(self.bound(x, y, getattr(x, "type", None)) for x, y in zip(a.items, b.items, strict=True)), a.type
+            )
         if type(a) is Items and type(b) is Items and len(a.items) == len(b.items) and self.local(a) and self.local(b):
             items = tuple(self.bound(x, y, getattr(x, "type", None)) for x, y in zip(a.items, b.items, strict=True))
             return Items(items, a.type, walk.g.block)
-        values = [self.inside(side, lambda x=x: walk.value(x)) for side, x in zip(self.sides, (a, b), strict=True)]
+        values = [self.inside(side, partial(walk.value, x)) for side, x in zip(self.sides, (a, b), strict=True)]
         roots = tuple(self.root_outside(r) for r in (*walk.roots_in(a), *walk.roots_in(b)))
         out = self.out(values[0], values[1], type_)
-        if a.__class__ is Value and b.__class__ is Alias or a.__class__ is Alias and b.__class__ is Value:
+        if (a.__class__ is Value and b.__class__ is Alias) or (a.__class__ is Alias and b.__class__ is Value):
             return walk.memory.opaque(out, tuple(r for r in roots if r is not None), "prim::If")
         return Sealed(out, tuple(r for r in roots if r is not None), "prim::If", walk.memory.clock)
 
@@ -135,17 +145,15 @@ class Join:
         if same(a, b):
             outside = [x for x in (a, b) if x.block.encloses(walk.g.block)]
             return outside[0] if outside else self.export(a, 0)
-        first, second = (
-            self.inside(side, lambda x=x: memory.read(x)) for side, x in zip(self.sides, (a, b), strict=True)
-        )
+        first, second = (self.inside(side, partial(memory.read, x)) for side, x in zip(self.sides, (a, b), strict=True))
         if all(x.form == ROOT and self.uses.get(x.root) == 1 and self.root_outside(x.root) is None for x in (a, b)):
             out = self.out(first, second, None)
             out.fresh = True
-            return memory.base(out)
+            return memory.base(out)  # type: ignore[no-any-return]
         out = self.out(first, second, None)
         joined = memory.phi(self.cond, self.export(a, 0), self.export(b, 1), None)
         self.later.append((joined, out))
-        return joined
+        return joined  # type: ignore[no-any-return]
 
     def settle(self) -> None:
         """What a joined alias shows right after the If is known."""
@@ -159,14 +167,14 @@ class Join:
         found = self.exported.get(alias)
         if found is None:
             found = self.exported[alias] = self._export(alias, side)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _export(self, alias: Alias, side: int) -> Alias:
         memory = self.walk.memory
         if alias.form == ROOT:
             root = alias.root
             if self.root_outside(root) is not None:
-                return memory_alias_of(memory, root)
+                return alias_of(root)
             found = self.exported.get(root)
             if found is None:
                 content = self.inside(self.sides[side], lambda: memory.read(alias))
@@ -176,16 +184,16 @@ class Join:
             return found  # type: ignore[no-any-return]
         if alias.form == STEP:
             args = tuple(self.leave(v, side) for v in alias.args)
-            return memory.step(self.export(alias.parent, side), alias.row, args)
+            return memory.step(self.export(alias.parent, side), alias.row, args)  # type: ignore[no-any-return]
         if alias.form == PHI:
             cond = alias.cond
             if not isinstance(cond, Value):
                 cond = self.inside(self.sides[side], lambda: memory.condition(alias))
-            return memory.phi(
+            return memory.phi(  # type: ignore[no-any-return]
                 self.leave(cond, side), self.export(alias.parent, side), self.export(alias.other, side), None
             )
         roots = tuple(r for r in alias.roots if self.root_outside(r) is not None)
-        return memory.opaque(self.leave(alias.val, side), roots, alias.reason)
+        return memory.opaque(self.leave(alias.val, side), roots, alias.reason)  # type: ignore[no-any-return]
 
     def leave(self, value: Value, side: int) -> Value:
         """A value of one branch, seen outside; the other branch gives nothing in its place."""
@@ -196,10 +204,10 @@ class Join:
         if found is None:
             other = self.inside(self.sides[1 - side], lambda: self.walk.g.op("prim::Uninitialized", [], value.type))
             found = self.exported[value] = self.out(*((value, other) if side == 0 else (other, value)), value.type)
-        return found  # type: ignore[no-any-return]
+        return found
 
 
-def memory_alias_of(memory: Any, root: Root) -> Alias:
+def alias_of(root: Root) -> Alias:
     alias = Alias(ROOT, root.block)
     alias.root = root
     alias.roots = (root,)

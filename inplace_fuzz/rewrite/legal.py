@@ -6,6 +6,8 @@ does not apply (a shape that depends on content) returns None and the operator s
 Works on functional ATen FX graphs: ours, and those of `torch.export.export(...).run_decompositions().module()`.
 """
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import operator

@@ -13,6 +13,9 @@ tensor, at positions that are computed by plain arithmetic.
                           x    = index_put(flat, [at.reshape(-1)], y.expand(..).reshape(-1)).reshape(x.shape)
 """
 
+# ruff: noqa: ARG001  (the functions of one table take the same arguments)
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import math
@@ -28,15 +31,15 @@ aten = torch.ops.aten
 
 # ---------------------------------------------------------------------- small words
 def _reshape(g: Any, x: Tensor, *size: int) -> Tensor:
-    return x if x.shape == size else g.call(aten.reshape.default, x, list(size))  # type: ignore[no-any-return]
+    return x if x.shape == size else g.call(aten.reshape.default, x, list(size))
 
 
 def _expand(g: Any, x: Tensor, size: tuple[int, ...]) -> Tensor:
-    return x if x.shape == size else g.call(aten.expand.default, x, list(size))  # type: ignore[no-any-return]
+    return x if x.shape == size else g.call(aten.expand.default, x, list(size))
 
 
 def _cast(g: Any, x: Tensor, dtype: torch.dtype) -> Tensor:
-    return x if x.dtype == dtype else g.call(aten._to_copy.default, x, dtype=dtype)  # type: ignore[no-any-return]
+    return x if x.dtype == dtype else g.call(aten._to_copy.default, x, dtype=dtype)
 
 
 def _full(g: Any, value: Any, dtype: torch.dtype) -> Tensor:
@@ -117,7 +120,12 @@ def _scatter(view: Callable[..., torch.Tensor]) -> Callable[..., Any]:
     """A scatter along a view of constant arguments: put at the positions that the view shows."""
 
     def rule(g: Any, x: Any, src: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(x, Tensor) or not isinstance(src, Tensor) or not _constant(args) or not _constant(kwargs.values()):
+        if (
+            not isinstance(x, Tensor)
+            or not isinstance(src, Tensor)
+            or not _constant(args)
+            or not _constant(kwargs.values())
+        ):
             return None
         return _put_flat(g, x, g.hold(_seen_through(lambda p: view(p, *args, **kwargs), x)), src)
 
@@ -156,10 +164,10 @@ def _positions(g: Any, x: Tensor, indices: list[Any]) -> Tensor | None:
 
     The index tensors' own dims come where the first of them stands when they are adjacent, else in front.
     """
-    indices = _without_masks(g, indices, x)  # type: ignore[assignment]
-    if indices is None:
+    unmasked = _without_masks(g, indices, x)
+    if unmasked is None:
         return None
-    indices = [*indices, *[None] * (len(x.shape) - len(indices))]
+    indices = [*unmasked, *[None] * (len(x.shape) - len(unmasked))]
     given = [d for d, i in enumerate(indices) if i is not None]
     joint = torch.broadcast_shapes(*(indices[d].shape for d in given))
     adjacent = given == list(range(given[0], given[-1] + 1))

@@ -1,5 +1,7 @@
 """What makes a graph functional: no operator in it writes, but one trailing write-back per input or buffer."""
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import operator
@@ -63,7 +65,16 @@ def _of_torchscript(graph: torch._C.Graph) -> list[str]:
     return found
 
 
-_LOOKS = frozenset("prim::Constant prim::TupleConstruct prim::ListConstruct prim::DictConstruct prim::SetAttr prim::If".split())
+_LOOKS = frozenset(
+    [
+        "prim::Constant",
+        "prim::TupleConstruct",
+        "prim::ListConstruct",
+        "prim::DictConstruct",
+        "prim::SetAttr",
+        "prim::If",
+    ]
+)
 
 
 def _is_look(node: torch._C.Node) -> bool:

@@ -1,13 +1,16 @@
 """Loop. The body is walked until what it writes is known: every outer base that it writes becomes a carried value, so
-      that a read early in the body sees what the iteration before wrote, and a loop that runs no time changes nothing.
-      A carried tensor is first taken to be the same tensor in every iteration; if the body says otherwise, a choice:
-      the tensor from before the loop in the first iteration, the loop's own afterwards.
+that a read early in the body sees what the iteration before wrote, and a loop that runs no time changes nothing.
+A carried tensor is first taken to be the same tensor in every iteration; if the body says otherwise, a choice:
+the tensor from before the loop in the first iteration, the loop's own afterwards.
 
-          y = x                                 carried: %y, %x, and whether this is the first iteration
-          for _ in range(n):
-              y.add_(1)                         %y2 = add(%y, 1); %x2 = If(%first) -> (%y2), (%x)
-              y = y * 2
+    y = x                                 carried: %y, %x, and whether this is the first iteration
+    for _ in range(n):
+        y.add_(1)                         %y2 = add(%y, 1); %x2 = If(%first) -> (%y2), (%x)
+        y = y * 2
 """
+
+# ruff: noqa: ARG002  (the functions of one table take the same arguments)
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
 
 from __future__ import annotations
 
@@ -26,6 +29,8 @@ _SAME, _CHOICE, _CLOSED = "the same tensor", "first or own", "not followed"
 
 class Loops:
     """The part of the walk that follows Loop."""
+
+    changed_cells: list[tuple[Any, Any]] | None
 
     @staticmethod
     def handlers() -> dict[str, tuple[Callable[..., None], Any]]:
@@ -75,7 +80,7 @@ class Loops:
         for out, bound in zip(node.outputs, bounds, strict=True):
             out.bound = bound
 
-    def _loop(
+    def _loop(  # noqa: C901  one attempt is one story
         self: Any, node: Node, modes: list[str], carried: list[Root], growing: dict[Items, set[Root]]
     ) -> bool:  # fmt: skip
         """One attempt: True when `modes` and `carried` describe the body, else they are widened."""
@@ -122,7 +127,9 @@ class Loops:
                 if not self._seat_back(mode, seat, inits[i], end, firsts[i], back):
                     modes[i] = _CHOICE if modes[i] is _SAME and _choosable(inits[i], end) else _CLOSED
                     if mode is _CLOSED:
-                        raise self.refuse(node.kind, "a container or a tensor that changes from one iteration to the next")
+                        raise self.refuse(
+                            node.kind, "a container or a tensor that changes from one iteration to the next"
+                        )
                     widened = True
             if widened:
                 return None
@@ -142,7 +149,7 @@ class Loops:
                 return None
             back.extend(cell.items for cell in growing)
             back.extend(root.cur for root in carried)
-            return again
+            return again  # type: ignore[no-any-return]
 
         try:
             (block, again), _ = memory.branch(walk_body)
@@ -249,10 +256,10 @@ class Loops:
         if end is first:
             return first.cond  # type: ignore[no-any-return]
         if same(end, init):
-            return self.g.const(True)
-        if end.form == ROOT and (end.root.block.encloses(self.g.block) and not end.root.block.encloses(init.block)
+            return self.g.const(True)  # type: ignore[no-any-return]
+        if end.form == ROOT and ((end.root.block.encloses(self.g.block) and not end.root.block.encloses(init.block))
                                  or end.root is first.other.root):  # fmt: skip
-            return self.g.const(False)
+            return self.g.const(False)  # type: ignore[no-any-return]
         if end.form == PHI:
             sides = self._choice(end.parent, init, first), self._choice(end.other, init, first)
             if sides[0] is None or sides[1] is None:

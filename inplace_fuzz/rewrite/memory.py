@@ -13,9 +13,12 @@ again. Writing an alias puts the new content back, step by step, into a new valu
     u = x[2]   Alias(x, select 2)             read: select(%x2, 2), and again after every later write
 """
 
+
+
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .errors import UnsupportedMutation
@@ -220,14 +223,14 @@ class Memory:
 
     def _read_phi(self, alias: Alias) -> Value:
         cond = self.condition(alias)
-        (first, _), (second, _) = (self.branch(lambda a=a: self.read(a)) for a in (alias.parent, alias.other))
+        (first, _), (second, _) = (self.branch(partial(self.read, a)) for a in (alias.parent, alias.other))
         value = Value(None, fresh=False, block=self.g.block)
         self._if(cond, (first[0], second[0]), ([first[1]], [second[1]]), [value])
         return value
 
     def _write_phi(self, alias: Alias, content: Value) -> None:
         cond = self.condition(alias)
-        sides = [self.branch(lambda a=a: self.write(a, content)) for a in (alias.parent, alias.other)]
+        sides = [self.branch(partial(self.write, a, content)) for a in (alias.parent, alias.other)]
         self.merge(cond, [(side[0][0], side[1]) for side in sides], [], [])
 
     def branch(self, body: Callable[[], Any]) -> tuple[tuple[Block, Any], dict[Root, Value]]:

@@ -1,5 +1,7 @@
 """Which overload of a packet takes these arguments, and how a call of it is written in FX."""
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 import functools

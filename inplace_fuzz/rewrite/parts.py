@@ -3,6 +3,8 @@
 Each function gives the view row and its arguments for item `i`, a Python int or an int of the graph.
 """
 
+# ruff: noqa: ARG001  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -4,6 +4,8 @@
 overrides one method is a deliberately wrong pass, which the tests of the judge feed on.
 """
 
+# ruff: noqa: ARG002  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 import dataclasses

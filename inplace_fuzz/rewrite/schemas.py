@@ -4,6 +4,8 @@ The answer for a kind with so many inputs is kept for the life of the process; o
 (`aten::add` with four inputs is `out=`) have their own node asked again.
 """
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 from typing import Any

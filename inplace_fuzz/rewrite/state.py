@@ -1,5 +1,7 @@
 """Inputs, buffers and attributes: the tensors that somebody outside can see."""
 
+# ruff: noqa: ARG002  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 import dataclasses
@@ -222,6 +224,3 @@ class State:
 
 def _name(alias: Alias) -> str:
     return " ".join(str(part) for part in alias.root.external)
-
-
-

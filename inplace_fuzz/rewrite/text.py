@@ -1,5 +1,7 @@
 """A graph as a person reads it: short names, constants in place, no source ranges."""
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """TorchScript graphs in and out. Reading asks each node for as little as possible: every question crosses into C++."""
 
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,8 +11,20 @@ import torch
 from .ir import NOT_CONSTANT, Block, Graph, Node, Value, mark_live
 
 _LIST_WRITES = frozenset(
-    "aten::append aten::extend aten::insert aten::pop aten::clear aten::remove aten::reverse aten::_set_item "
-    "aten::Delete aten::popitem aten::setdefault aten::update".split()
+    [
+        "aten::append",
+        "aten::extend",
+        "aten::insert",
+        "aten::pop",
+        "aten::clear",
+        "aten::remove",
+        "aten::reverse",
+        "aten::_set_item",
+        "aten::Delete",
+        "aten::popitem",
+        "aten::setdefault",
+        "aten::update",
+    ]
 )
 _CALLS = frozenset(("prim::CallMethod", "prim::CallFunction"))
 
@@ -109,8 +123,8 @@ def emit(graph: Graph) -> torch._C.Graph:
         if constant.live:
             constant.target = _constant(target, constant)
     _nodes(target, block)
-    for value in block.results:
-        target.registerOutput(value.target)
+    for result in block.results:
+        target.registerOutput(result.target)
     return target
 
 
@@ -123,7 +137,7 @@ def _constant(target: torch._C.Graph, constant: Value) -> Any:
         out.setType(origin.output().type())
         target.insertNode(node)
         return out
-    return target.insertConstant(constant.py)
+    return target.insertConstant(constant.py)  # type: ignore[attr-defined]
 
 
 def _nodes(target: torch._C.Graph, block: Block) -> None:
@@ -170,12 +184,14 @@ def _nested(target: torch._C.Graph, node: Node) -> None:
         inner = made.addBlock()
         if loop:
             for param in [block.params[0], *(block.params[1 + i] for i in kept)]:
-                param.target = inner.addInputToBlock()
+                param.target = inner.addInputToBlock()  # type: ignore[attr-defined]
                 if param.type is not None:
                     param.target.setType(param.type)
         with target.insert_point_guard(inner):
             _nodes(target, block)
-        results = [block.results[0], *(block.results[1 + i] for i in kept)] if loop else [block.results[i] for i in kept]
+        results = (
+            [block.results[0], *(block.results[1 + i] for i in kept)] if loop else [block.results[i] for i in kept]
+        )
         for result in results:
             inner.registerOutput(result.target)
     for i in kept:

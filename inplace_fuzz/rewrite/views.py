@@ -7,6 +7,8 @@ else moved. Neither needs a rank or a size known in advance; where a size is nee
     *args    the view's own arguments, in schema order, as values of the graph
 """
 
+# ruff: noqa: ARG001, ARG005  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 import dataclasses

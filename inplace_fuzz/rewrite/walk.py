@@ -20,6 +20,9 @@ without a write between gives equal values and may be shared. What the walk cann
                                                       return (%x2)
 """
 
+# ruff: noqa: ARG002, ARG005  (the functions of one table take the same arguments)
+# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,8 +46,24 @@ from .writes import Write, copied
 Handler = Callable[..., None]
 
 _FACTORIES = frozenset(
-    "aten::zeros aten::ones aten::full aten::empty aten::arange aten::tensor aten::eye aten::rand aten::randn "
-    "aten::linspace aten::scalar_tensor aten::new_zeros aten::new_ones aten::new_full aten::new_empty aten::stack".split()
+    [
+        "aten::zeros",
+        "aten::ones",
+        "aten::full",
+        "aten::empty",
+        "aten::arange",
+        "aten::tensor",
+        "aten::eye",
+        "aten::rand",
+        "aten::randn",
+        "aten::linspace",
+        "aten::scalar_tensor",
+        "aten::new_zeros",
+        "aten::new_ones",
+        "aten::new_full",
+        "aten::new_empty",
+        "aten::stack",
+    ]
 )
 _META = {
     "aten::transpose_": "aten::transpose",
@@ -56,14 +75,42 @@ _META = {
     "aten::as_strided_": "aten::as_strided",
 }
 _SAME_OBJECT = frozenset(("aten::detach_", "aten::requires_grad_"))
-_UNKNOWN_ALIAS = frozenset("aten::meshgrid aten::broadcast_tensors aten::einsum aten::cartesian_prod aten::combinations "
-                           "aten::native_dropout aten::flatten_dense_tensors aten::as_tensor prim::data "
-                           "prim::ConstantChunk aten::_cast_Float aten::_cast_Double aten::_cast_Int aten::_cast_Long "
-                           "aten::_cast_Half".split())  # fmt: skip
-_CALLS = frozenset("prim::PythonOp prim::fork prim::CallMethod prim::CallFunction prim::rpc_async".split())
-_SHAPE_READS = frozenset("aten::size aten::dim aten::numel aten::len prim::dtype prim::device prim::layout "
-                         "prim::is_cuda prim::is_cpu aten::is_floating_point aten::is_complex".split())  # fmt: skip
-_LAYOUT_READS = frozenset("aten::stride aten::storage_offset aten::is_contiguous aten::is_set_to".split())
+_UNKNOWN_ALIAS = frozenset(
+    [
+        "aten::meshgrid",
+        "aten::broadcast_tensors",
+        "aten::einsum",
+        "aten::cartesian_prod",
+        "aten::combinations",
+        "aten::native_dropout",
+        "aten::flatten_dense_tensors",
+        "aten::as_tensor",
+        "prim::data",
+        "prim::ConstantChunk",
+        "aten::_cast_Float",
+        "aten::_cast_Double",
+        "aten::_cast_Int",
+        "aten::_cast_Long",
+        "aten::_cast_Half",
+    ]
+)
+_CALLS = frozenset(["prim::PythonOp", "prim::fork", "prim::CallMethod", "prim::CallFunction", "prim::rpc_async"])
+_SHAPE_READS = frozenset(
+    [
+        "aten::size",
+        "aten::dim",
+        "aten::numel",
+        "aten::len",
+        "prim::dtype",
+        "prim::device",
+        "prim::layout",
+        "prim::is_cuda",
+        "prim::is_cpu",
+        "aten::is_floating_point",
+        "aten::is_complex",
+    ]
+)
+_LAYOUT_READS = frozenset(["aten::stride", "aten::storage_offset", "aten::is_contiguous", "aten::is_set_to"])
 
 
 _OPEN = 2**63 - 1
@@ -147,7 +194,7 @@ class Walk(Containers, Control, Loops, State, Finish):
     def value(self, bound: Any) -> Value:
         """The value that an operator gets for `bound`."""
         if bound.__class__ is Value:
-            return bound  # type: ignore[no-any-return]
+            return bound
         if bound.__class__ is Alias:
             return self.policy.read(self.memory, bound.moved or bound)
         return self.whole(bound)
@@ -159,7 +206,7 @@ class Walk(Containers, Control, Loops, State, Finish):
         bound = value.bound
         if bound.__class__ is not Alias:
             raise self.refuse(operator, "it writes to something that is not a tensor of this graph")
-        return bound.moved or bound  # type: ignore[no-any-return]
+        return bound.moved or bound
 
     # ------------------------------------------------------------------ operators
     def pure(self, node: Node, row: Any = None) -> None:
@@ -211,9 +258,7 @@ class Walk(Containers, Control, Loops, State, Finish):
             self.pure(node)
             return
         out = node.outputs[0]
-        args = tuple(
-            [v.bound if v.bound.__class__ is Value else self.shown(v.bound) for v in node.inputs[1:]]
-        )
+        args = tuple([v.bound if v.bound.__class__ is Value else self.shown(v.bound) for v in node.inputs[1:]])
         out.bound = self.look(source.moved or source, row, args, node.kind)
 
     def view_or_list(self, node: Node, row: Any) -> None:

@@ -8,6 +8,8 @@ Most rows name the pure twin, which takes the same arguments. `cast` says when t
 self's: "never", "tensors" (only a tensor argument can promote: eager refuses scalars that would), or "always".
 """
 
+# ruff: noqa: ARG001, ARG005  (the functions of one table take the same arguments)
+
 from __future__ import annotations
 
 import dataclasses
@@ -41,9 +43,26 @@ class Write:
 
 
 _RELAID = frozenset(
-    "aten::addmm_ aten::cumprod_ aten::cumsum_ aten::index_add_ aten::index_copy_ aten::index_reduce_ "
-    "aten::masked_fill_ aten::masked_scatter_ aten::mvlgamma_ aten::renorm_ aten::scatter_ aten::scatter_add_ "
-    "aten::scatter_reduce_ aten::tril_ aten::triu_ aten::fill_diagonal_ aten::addbmm_ aten::baddbmm_".split()
+    [
+        "aten::addmm_",
+        "aten::cumprod_",
+        "aten::cumsum_",
+        "aten::index_add_",
+        "aten::index_copy_",
+        "aten::index_reduce_",
+        "aten::masked_fill_",
+        "aten::masked_scatter_",
+        "aten::mvlgamma_",
+        "aten::renorm_",
+        "aten::scatter_",
+        "aten::scatter_add_",
+        "aten::scatter_reduce_",
+        "aten::tril_",
+        "aten::triu_",
+        "aten::fill_diagonal_",
+        "aten::addbmm_",
+        "aten::baddbmm_",
+    ]
 )
 
 

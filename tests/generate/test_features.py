@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from program_checks import built
 
 from inplace_fuzz.core import Program
 from inplace_fuzz.generate import DEFAULT, FEATURES
+from tests.generate.program_checks import built
 
 NAME = r"(?:self\.buf|[a-z]\d*)"
 INT = r"-?\d+"

@@ -10,11 +10,11 @@ import torch
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
-from program_checks import built, drawn, run_eager, run_script, run_wider, same
 
 from inplace_fuzz.core import Program, parse, render
 from inplace_fuzz.core.spec import specs_in
 from inplace_fuzz.generate import CONTROL_FLOW, DEFAULT, ROUNDING, SHARED_INPUTS, programs
+from tests.generate.program_checks import built, drawn, run_eager, run_script, run_wider, same
 
 MODES = {
     "default": (DEFAULT, {}),

@@ -66,7 +66,7 @@ PASSES = _table("passes", Lane.REWRITTEN, """
     SNAPSHOT_LATE
     RESHAPE_IS_VIEW       reshape flatten
     CONTIGUOUS_IS_ALIAS   no_op_alias transposed_input
-    NO_BROADCAST
+    NO_BROADCAST          copy_
     NO_CAST               mixed_dtypes
     ALPHA_IGNORED         alpha
     SUB_REVERSED

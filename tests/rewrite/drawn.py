@@ -80,7 +80,9 @@ class Drawn:
             if isinstance(value, torch.Tensor):
                 held = value.untyped_storage()
                 copy = storages.setdefault(held.data_ptr(), held.clone())
-                scope[name] = torch.empty(0, dtype=value.dtype).set_(copy, value.storage_offset(), value.shape, value.stride())
+                scope[name] = torch.empty(0, dtype=value.dtype).set_(
+                    copy, value.storage_offset(), value.shape, value.stride()
+                )
         try:
             exec(line, scope)
         except (RuntimeError, IndexError, TypeError, ValueError):
@@ -159,7 +161,9 @@ class Drawn:
         return f"[{', '.join(parts)}]"
 
     def part(self) -> str:
-        return self.random.choice([":", "1:", ":2", "::2", "0", "1", "-1", "1:2", "-2:", ":-1", "5:", "2:1", "None", "..."])
+        return self.random.choice(
+            [":", "1:", ":2", "::2", "0", "1", "-1", "1:2", "-2:", ":-1", "5:", "2:1", "None", "..."]
+        )
 
     def target(self) -> str:
         r = self.random

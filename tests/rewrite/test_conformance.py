@@ -70,7 +70,9 @@ def test_trace(case: Case) -> None:
     assert writing_operators(graph) == []
     own = torch.jit.trace(case.module(), case.inputs(), check_trace=False)
     reference = torch.jit.trace(case.module(), case.inputs(), check_trace=False)
-    expected = seen(interpret(reference.inlined_graph, expected_inputs, reference._c), expected_inputs, reference.buffers())
+    expected = seen(
+        interpret(reference.inlined_graph, expected_inputs, reference._c), expected_inputs, reference.buffers()
+    )
     got = seen(interpret(graph, inputs, own._c), inputs, own.buffers())
     assert got.outputs == expected.outputs
     assert got.inputs == expected.inputs

@@ -15,7 +15,7 @@ from tests.rewrite.observed import interpret, seen
 PAGE = Path(__file__).parents[2] / "docs" / "pass.md"
 SECTION = re.compile(
     r"^### (?P<title>.*?)\n.*?```python\n(?P<source>.*?)```\n\n```text before\n(?P<before>.*?)```\n\n"
-    r"```text after\n(?P<after>.*?)```", re.M | re.S,
+    r"```text after\n(?P<after>.*?)```", re.MULTILINE | re.DOTALL,
 )  # fmt: skip
 PROGRAMS = [m.groupdict() for m in SECTION.finditer(PAGE.read_text())]
 ARGUMENTS = {
@@ -57,7 +57,7 @@ def test_program(program: dict[str, str]) -> None:
 
 
 def test_the_first_block_runs(tmp_path: Path) -> None:
-    block = re.search(r"```python run\n(.*?)```", PAGE.read_text(), re.S)
+    block = re.search(r"```python run\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert block is not None
     file = tmp_path / "shown.py"
     file.write_text(block.group(1))

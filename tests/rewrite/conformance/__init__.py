@@ -6,9 +6,33 @@ import importlib
 
 from tests.rewrite.conformance.case import Case
 
-_NAMES = """slice select nested adv_index mixed_index bool_mask accumulate inplace_on_view compound view_op metadata
-            two_aliases local input_mutation output_alias dtype broadcast zero_size zero_dim control_flow list state
-            ordering dead_write stale_view""".split()
+_NAMES = [
+    "slice",
+    "select",
+    "nested",
+    "adv_index",
+    "mixed_index",
+    "bool_mask",
+    "accumulate",
+    "inplace_on_view",
+    "compound",
+    "view_op",
+    "metadata",
+    "two_aliases",
+    "local",
+    "input_mutation",
+    "output_alias",
+    "dtype",
+    "broadcast",
+    "zero_size",
+    "zero_dim",
+    "control_flow",
+    "list",
+    "state",
+    "ordering",
+    "dead_write",
+    "stale_view",
+]
 
 FAMILIES: dict[str, list[Case]] = {
     name: importlib.import_module(f"tests.rewrite.conformance.{name}").CASES for name in _NAMES

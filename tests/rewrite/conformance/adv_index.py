@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.rewrite.conformance.case import case, f, i, idx, mask
+from tests.rewrite.conformance.case import case, f, idx
 
 CASES = [
     case(

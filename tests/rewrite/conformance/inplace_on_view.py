@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.rewrite.conformance.case import case, f, i, idx, mask
+from tests.rewrite.conformance.case import case, f, i, idx
 
 CASES = [
     *[
@@ -17,8 +17,13 @@ CASES = [
             """,
             lambda: (f(4, 2), f(2, 2, start=2)),
         )
-        for op, call in [("copy", "copy_(y)"), ("add", "add_(y)"), ("mul", "mul_(y)"), ("sub_alpha", "sub_(y, alpha=2.0)"),
-                     ("div", "div_(y)")]
+        for op, call in [
+            ("copy", "copy_(y)"),
+            ("add", "add_(y)"),
+            ("mul", "mul_(y)"),
+            ("sub_alpha", "sub_(y, alpha=2.0)"),
+            ("div", "div_(y)"),
+        ]
     ],
     *[
         case(
@@ -30,8 +35,14 @@ CASES = [
             """,
             lambda: (f(3, 4, start=-4, step=0.5),),
         )
-        for op, call in [("fill", "fill_(3.0)"), ("zero", "zero_()"), ("clamp", "clamp_(2.0, 4.0)"), ("neg", "neg_()"),
-                     ("relu", "relu_()"), ("exp", "exp_()")]
+        for op, call in [
+            ("fill", "fill_(3.0)"),
+            ("zero", "zero_()"),
+            ("clamp", "clamp_(2.0, 4.0)"),
+            ("neg", "neg_()"),
+            ("relu", "relu_()"),
+            ("exp", "exp_()"),
+        ]
     ],
     case(
         "viewop_returned_value",

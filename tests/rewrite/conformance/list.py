@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
-from tests.rewrite.conformance.case import case, f, i, idx, mask
+from tests.rewrite.conformance.case import case, f
 
 CASES = [
     case(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import torch
-
-from tests.rewrite.conformance.case import case, f, i, idx, mask
+from tests.rewrite.conformance.case import case, f, idx
 
 LOCALS = [
-    ("zeros", "torch.zeros([3, 2])"), ("ones", "torch.ones([3, 2])"), ("full", "torch.full([3, 2], 4.0)"),
-    ("empty_fill", "torch.empty([3, 2]).fill_(2.0)"), ("new_zeros", "x.new_zeros([3, 2])"),
-    ("new_ones", "x.new_ones([3, 2])"), ("zeros_like", "torch.zeros_like(x)"), ("ones_like", "torch.ones_like(x)"),
-    ("full_like", "torch.full_like(x, 6.0)"), ("clone", "x.clone()"),
+    ("zeros", "torch.zeros([3, 2])"),
+    ("ones", "torch.ones([3, 2])"),
+    ("full", "torch.full([3, 2], 4.0)"),
+    ("empty_fill", "torch.empty([3, 2]).fill_(2.0)"),
+    ("new_zeros", "x.new_zeros([3, 2])"),
+    ("new_ones", "x.new_ones([3, 2])"),
+    ("zeros_like", "torch.zeros_like(x)"),
+    ("ones_like", "torch.ones_like(x)"),
+    ("full_like", "torch.full_like(x, 6.0)"),
+    ("clone", "x.clone()"),
     ("arange", "torch.arange(6, dtype=torch.float32).view(3, 2)"),
-    ("literal", "torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])"), ("computed", "x * 2.0"),
-    ("cat", "torch.cat([x[:1], x[1:]])"), ("eye", "torch.eye(3, 2)"), ("stack", "torch.stack([x[0], x[1], x[2]])"),
+    ("literal", "torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])"),
+    ("computed", "x * 2.0"),
+    ("cat", "torch.cat([x[:1], x[1:]])"),
+    ("eye", "torch.eye(3, 2)"),
+    ("stack", "torch.stack([x[0], x[1], x[2]])"),
     ("relu", "torch.relu(x)"),
 ]
 

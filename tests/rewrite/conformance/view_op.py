@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
-from tests.rewrite.conformance.case import case, f, i, idx, mask
+from tests.rewrite.conformance.case import case, f
 
 VIEW_OPS = [
     ("view", "x.view(3, 4)", (2, 6)),
@@ -42,7 +40,18 @@ VIEW_OPS = [
     ("select_slice_combo", "x[:, 0].narrow(0, 1, 2)", (4, 2)),
 ]
 
-BASE_WRITTEN = ["view", "transpose", "permute3", "unsqueeze", "narrow", "diagonal", "flatten", "as_strided", "unfold", "reshape"]
+BASE_WRITTEN = [
+    "view",
+    "transpose",
+    "permute3",
+    "unsqueeze",
+    "narrow",
+    "diagonal",
+    "flatten",
+    "as_strided",
+    "unfold",
+    "reshape",
+]
 
 CASES = [
     *[
@@ -51,7 +60,7 @@ CASES = [
             "x",
             f"""
                 base = x.clone()
-                v = {expr.replace('x.', 'base.', 1).replace('x[', 'base[', 1)}
+                v = {expr.replace("x.", "base.", 1).replace("x[", "base[", 1)}
                 before = v + 1.0
                 v.add_(100.0)
                 return base, v, before, v * 3.0
@@ -66,14 +75,15 @@ CASES = [
             "x",
             f"""
                 base = x.clone()
-                v = {expr.replace('x.', 'base.', 1)}
+                v = {expr.replace("x.", "base.", 1)}
                 before = v + 1.0
                 base.mul_(10.0)
                 return base, v, before
             """,
             lambda shp=shp: (f(*shp),),
         )
-        for nm, expr, shp in VIEW_OPS if nm in BASE_WRITTEN
+        for nm, expr, shp in VIEW_OPS
+        if nm in BASE_WRITTEN
     ],
     case(
         "v_split_sizes",
