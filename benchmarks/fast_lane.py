@@ -14,6 +14,7 @@ torch and starting processes does not count.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import resource
 import statistics
@@ -67,6 +68,7 @@ def run_floor(count: int) -> None:
     from inplace_fuzz.generate import draw_many
 
     torch.set_num_threads(1)
+    gc.freeze()  # as workers do
     interpret = torch._C._jit_interpret_graph
 
     def emit(program: Program) -> None:
@@ -102,6 +104,7 @@ def profile(count: int) -> list[tuple[str, float]]:
     from inplace_fuzz.shrink import statements
 
     torch.set_num_threads(1)
+    gc.freeze()
     programs: list[Program] = []
     draw_many(SEED + 1, 200, programs.append)  # warms caches up
     programs.clear()

@@ -79,7 +79,7 @@ def rewriting(sizes: list[int]) -> None:
     from torch.fx.experimental.proxy_tensor import make_fx
 
     print(
-        f"{'statements':>10} {'nodes':>6} {'bare copy':>10} {'pass':>10} {'ratio':>6} {'make_fx':>10} {'export':>10}   ms"
+        f"{'statements':>10} {'nodes':>6} {'bare copy':>10} {'pass':>10} {'ratio':>6} {'make_fx':>10} {'export':>10} ms"
     )
     for size in sizes:
         source = program(size)
@@ -121,8 +121,8 @@ def running() -> None:
             f"  x: f32[{rows}, 3]".ljust(24) + f"eager {eager:9.3f}   rewritten {ours:9.3f}   ratio {ours / eager:6.2f}"
         )
     print(
-        "Every write copies its base once (slice_scatter and its like clone it), so the cost of a write grows with the\n"
-        "base, not with the part written. A compiler that plans memory gives the copies back (Inductor's reinplacing\n"
+        "Every write copies its base once (slice_scatter and its like clone it), so the cost of a write grows with\n"
+        "the base, not with the part written. A compiler that plans memory gives the copies back (Inductor's reinplacing\n"
         "pass, TVM's memory planner); run as they are, rewritten graphs are for importing, not for speed."
     )
 

@@ -184,6 +184,8 @@ def function_source(program: Program) -> str | None:
 def _only_buffers(program: Program) -> list[str] | None:
     """The names of the buffers, where the program is torch, class M, `register_buffer` calls and forward alone."""
     buffers: list[str] = []
+    if program.is_plain:
+        return buffers if program.stateless else None
     for node in program.tree.body:
         match node:
             case ast.Import(names=[ast.alias(name="torch", asname=None)]):

@@ -16,6 +16,12 @@ from inplace_fuzz.core.spec import Arg, arg_from_json, arg_to_json
 
 HEADER = "import torch\n"
 _SELF = re.compile(r"\bself\b")
+# A file that holds torch, class M and forward with bare parameters alone, as programs are drawn: read without parsing,
+# because parsing costs more than running such a program does.
+_PLAIN = re.compile(
+    r"import torch\n\n+class M\(torch\.nn\.Module\):\n"
+    r"(    def forward\(self((?:, \w+)*)\):\n(?:(?:        [^\n]*)?\n)+)\Z"
+)
 
 
 @dataclass(frozen=True)
@@ -49,14 +55,27 @@ class Program:
         raise ProgramError("there is no `class M(torch.nn.Module)` with a `forward` in it; name your class M")
 
     @cached_property
+    def _plain(self) -> re.Match[str] | None:
+        return _PLAIN.match(self.source)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file surely holds nothing but torch, class M and its forward."""
+        return self._plain is not None
+
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of `forward`'s arguments, without self."""
+        if self._plain is not None:
+            return tuple(self._plain[2].split(", ")[1:])
         arguments = self.forward.args
         return tuple(a.arg for a in arguments.posonlyargs + arguments.args)[1:]
 
     @cached_property
     def forward_text(self) -> str:
         """`forward` as it is written, without the indentation of its class."""
+        if self._plain is not None:
+            return re.sub(r"(?m)^    ", "", self._plain[1])
         function = self.forward
         lines = self.source.splitlines()[function.lineno - 1 : function.end_lineno]
         indent = len(lines[0]) - len(lines[0].lstrip())

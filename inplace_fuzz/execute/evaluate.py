@@ -35,7 +35,8 @@ def evaluate(
     emit: Callable[[Where, Verdict], None],
 ) -> None:
     """Emits one verdict for eager (`agree` or `invalid`) and, where eager runs, one for each target."""
-    logging.disable(logging.WARNING)
+    if logging.root.manager.disable < logging.WARNING:
+        logging.disable(logging.WARNING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         enter(EAGER, "run")

@@ -143,6 +143,30 @@ def test_inputs_with_fractions_are_compared_with_tolerances() -> None:
     assert not is_exact(Program(SOURCE, ((TensorSpec((1,), "float32", (float("nan"),)),),)))
 
 
+@pytest.mark.parametrize("body", ["return x", "y = x + 1\n\n        # a comment\n        return y"])
+@pytest.mark.parametrize("parameters", ["", ", x", ", x, y1"])
+def test_a_plain_program_reads_the_same_with_and_without_parsing(body: str, parameters: str) -> None:
+    source = f"import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self{parameters}):\n        {body}\n"
+    quick, parsed = Program(source, ((),)), Program(source + "\n\n# more\n", ((),))
+    assert quick.is_plain
+    assert not parsed.is_plain
+    assert quick.parameters == parsed.parameters
+    assert quick.forward_text == parsed.forward_text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "N = 1\n\n\nclass M",
+        "class N:\n    pass\n\n\nclass M",
+        "class M(torch.nn.Module):\n    n = 1\n\n    def forward(self):\n        pass\n\n\nclass M",
+    ],
+)
+def test_a_program_with_more_in_it_is_parsed(text: str) -> None:
+    assert not Program(SOURCE.replace("class M", text), ((),)).is_plain
+    assert not Program(SOURCE.replace("x):", "x: int):"), ((),)).is_plain
+
+
 def test_a_digest_names_text_and_inputs() -> None:
     one = Program(SOURCE, ((TensorSpec((1,), "float32", (1.0,)),),))
     two = Program(SOURCE, ((TensorSpec((1,), "float32", (2.0,)),),))
