@@ -122,7 +122,7 @@ def running() -> None:
         )
     print(
         "Every write copies its base once (slice_scatter and its like clone it), so the cost of a write grows with\n"
-        "the base, not with the part written. A compiler that plans memory gives the copies back (Inductor's reinplacing\n"
+        "the base, not with the part written. A compiler that plans memory gives copies back (Inductor's reinplacing\n"
         "pass, TVM's memory planner); run as they are, rewritten graphs are for importing, not for speed."
     )
 

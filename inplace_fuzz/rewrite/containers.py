@@ -1,6 +1,6 @@
 """Tuples, lists and dicts, followed by what is in them.
 
-A container of tensors emits nothing when it is built: it stands for its items, each of which keeps being an alias. It is
+A container of tensors emits nothing when it is built: it stands for its items, each of which stays an alias. It is
 built in the result where an operator takes it whole, from what its items show then. Lists that change are followed
 item by item; a change whose place is not known before the program runs is refused.
 """
@@ -256,7 +256,7 @@ class Containers:
 
     def run_time_list(self: Any, bound: Items) -> Value:
         if any(root.clock > stamp for root, stamp in bound.sources.items()):
-            raise self.refuse("aten::append", "a list that grows in a loop is used after one of its tensors was written",
+            raise self.refuse("aten::append", "a growing list is used after one of its tensors was written",
                               hint="append a clone")  # fmt: skip
         return bound.items  # type: ignore[no-any-return]
 

@@ -28,8 +28,8 @@ def shared_storages(inputs: Sequence[Any], *, first: int = 0) -> list[SharedStor
         if len({t.dtype for t in tensors}) > 1:
             raise UnsupportedMutation("inputs", "inputs of different dtypes share memory")
         length = tensors[0].untyped_storage().nbytes() // tensors[0].element_size()
-        seats = tuple((first + i, tuple(t.shape), t.stride(), t.storage_offset()) for i, t in zip(members, tensors,
-                                                                                                 strict=True))  # fmt: skip
+        pairs = zip(members, tensors, strict=True)
+        seats = tuple((first + i, tuple(t.shape), t.stride(), t.storage_offset()) for i, t in pairs)
         found.append(SharedStorage(length, seats))
     return found
 

@@ -7,8 +7,6 @@
 3. An attribute that was rebound is set, once.
 """
 
-
-
 from __future__ import annotations
 
 from typing import Any

@@ -170,8 +170,7 @@ def functionalized(
     out = walk.run()
     emitter = Emitter(_held_fx(reader.held))
     inputs = [_placeholder(emitter, p.name, e) for p, e in zip(out.block.params, examples.copies(flat), strict=False)]
-    for path in reader.paths:
-        inputs.append(Known(emitter.get_attr(path), emitter.attributes["example:" + path]))
+    inputs += [Known(emitter.get_attr(path), emitter.attributes["example:" + path]) for path in reader.paths]
     results = emitter.run(out, inputs)
     whole, extra = results[0], results[1:]
     arg = (*whole.arg, *(e.arg for e in extra)) if extra else whole.arg

@@ -26,8 +26,8 @@ TENSORS = torch._C.ListType.ofTensors()
 class Value:
     """One value. `type` is None for a tensor, else the TorchScript type; `py` the Python object of a constant.
 
-    `fresh` says that it may become the content of a base as it is: no caller and no other name can reach its memory, and
-    it lies in memory as what it was computed from does.
+    `fresh` says that it may become the content of a base as it is: no caller and no other name can reach its memory,
+    and it lies in memory as what it was computed from does.
     `bound` is the walk's: what this source value stands for. `block` is where an output value was made.
     """
 

@@ -1,7 +1,5 @@
 """One of two: what a value stands for after an If, given what it stands for at the end of each branch."""
 
-
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -20,7 +20,7 @@ Rule = Callable[..., Any]
 
 
 def legalise(gm: torch.fx.GraphModule, backend: str) -> torch.fx.GraphModule:
-    """`gm` with the rules of `backend` applied; `gm` itself is not changed. A backend without rules gets it as it is."""
+    """`gm` with the rules of `backend` applied; `gm` is not changed. A backend without rules gets it as it is."""
     rules = rules_of(backend)
     return _Rewriter(gm, rules).run() if rules else gm
 

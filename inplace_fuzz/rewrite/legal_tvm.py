@@ -2,8 +2,8 @@
 
 Seen with apache-tvm 0.27: it reads out of bounds for a negative `select`; takes `slice_scatter` only with bounds inside
 the tensor; takes `index_put` only with an integer tensor for every dimension, and puts the result of separated index
-tensors in the wrong order; forgets `alpha` of `add` and `sub`; has no `select_scatter`, `index_copy`, `index_fill`, `index_add`, `scatter_add`, `put`,
-`diagonal_scatter`, boolean masks.
+tensors in the wrong order; forgets `alpha` of `add` and `sub`; has no `select_scatter`, `index_copy`, `index_fill`,
+`index_add`, `scatter_add`, `put`, `diagonal_scatter`, boolean masks.
 
 Nearly everything rests on one form that it gets right: a one-dimensional `index_put` or `index_select` on the flattened
 tensor, at positions that are computed by plain arithmetic.
@@ -206,10 +206,13 @@ def _without_masks(g: Any, indices: list[Any], x: Tensor) -> list[Any] | None:
 
 
 def _places(g: Any, mask: Tensor, count: int) -> Tensor:
-    """The first `count` places where a one-dimensional mask is true: place k has k trues before it."""
-    upto = g.call(aten.cumsum.default, _cast(g, mask, torch.int64), 0)
-    less = g.call(aten.le.Tensor, _reshape(g, upto, 1, *mask.shape), g.hold(torch.arange(count).reshape(count, 1)))
-    return g.call(aten.sum.dim_IntList, _cast(g, less, torch.int64), [1])  # type: ignore[no-any-return]
+    """The places where a one-dimensional mask is true: place k has k trues before it; one true serves for every k."""
+    ones = _cast(g, mask, torch.int64)
+    upto = _reshape(g, g.call(aten.cumsum.default, ones, 0), 1, *mask.shape)
+    last = g.call(aten.sub.Tensor, g.call(aten.sum.dim_IntList, ones, [0]), 1)
+    which = g.call(aten.minimum.default, g.hold(torch.arange(count).reshape(count, 1)), last)
+    before = g.call(aten.le.Tensor, upto, which)
+    return g.call(aten.sum.dim_IntList, _cast(g, before, torch.int64), [1])  # type: ignore[no-any-return]
 
 
 def index(g: Any, x: Any, indices: list[Any]) -> Any:
@@ -347,7 +350,7 @@ def _scaled(op: Any) -> Callable[..., Any]:
     def rule(g: Any, x: Any, y: Any, *, alpha: Any = 1) -> Any:
         if alpha == 1:
             return None
-        return g.call(op, x, g.call(aten.mul.Tensor, y, alpha) if isinstance(y, Tensor) else y * alpha)
+        return g.call(op, x, y * alpha if isinstance(y, (int, float)) else g.call(aten.mul.Tensor, y, alpha))
 
     return rule
 

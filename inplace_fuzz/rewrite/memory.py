@@ -13,8 +13,6 @@ again. Writing an alias puts the new content back, step by step, into a new valu
     u = x[2]   Alias(x, select 2)             read: select(%x2, 2), and again after every later write
 """
 
-
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -52,8 +50,10 @@ ROOT, STEP, PHI, OPAQUE = range(4)
 class Alias:
     """`roots` are the bases it may look at; `val` what it showed when the clock was `stamp`."""
 
-    __slots__ = ("args", "block", "cond", "decided", "form", "moved", "other", "parent", "reason", "root", "roots", "row", "stamp",
-                 "val")  # fmt: skip
+    __slots__ = (
+        "args", "block", "cond", "decided", "form", "moved", "other", "parent", "reason", "root", "roots", "row",
+        "stamp", "val",
+    )  # fmt: skip
 
     def __init__(self, form: int, block: Block) -> None:
         self.form = form

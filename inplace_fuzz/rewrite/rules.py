@@ -54,7 +54,7 @@ class Policy:
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """views, writes: the tables; policy: the walk's other decisions. Raises ValueError when an operator has two rows."""
+    """views, writes: the tables; policy: the walk's other decisions. ValueError when an operator has two rows."""
 
     views: tuple[View, ...] = VIEWS
     writes: tuple[Write, ...] = WRITES

@@ -167,7 +167,7 @@ class State:
             self.plain_storage.append(base)
 
     def guards(self: Any, written: list[Alias]) -> None:
-        """Refuse, when the program runs, what was assumed of inputs: that a written one shares no memory with another."""
+        """Check, when the program runs, what was assumed: that a written input shares no memory with another."""
         g = self.g
         block, g.block = g.block, Block(self.out.block)
         try:

@@ -79,10 +79,7 @@ class _Reader:
         n = node.inputsSize()
         inputs = [values[node.inputsAt(i)] for i in range(n)]
         n_out = node.outputsSize()
-        if n_out == 1:
-            outputs = [self.define(node.output())]
-        else:
-            outputs = [self.define(node.outputsAt(i)) for i in range(n_out)]
+        outputs = [self.define(node.output())] if n_out == 1 else [self.define(node.outputsAt(i)) for i in range(n_out)]
         mine_node = Node(kind, inputs, outputs, origin=node)
         for out in outputs:
             out.node = mine_node

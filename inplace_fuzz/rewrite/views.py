@@ -120,8 +120,8 @@ VIEWS: tuple[View, ...] = (
     View("aten::select", lambda g, b, w, dim, i: g.select_scatter(b, w, dim, i)),             # b[.., i, ..] := w
     View("aten::slice", lambda g, b, w, dim, a, z, s: g.slice_scatter(b, w, dim, a, z, s)),   # b[.., a:z:s, ..] := w
     View("aten::narrow", by_position("aten::narrow"), make=_narrow),                          # b[.., a:a+n, ..] := w
-    View("aten::diagonal", lambda g, b, w, o, d0, d1: g.diagonal_scatter(b, w, o, d0, d1)),   # b[.., i, .., i+o, ..] := w
-    View("aten::unfold", by_position("aten::unfold"), one_to_one=False),                      # b[.., i*step:i*step+n] := w
+    View("aten::diagonal", lambda g, b, w, o, d0, d1: g.diagonal_scatter(b, w, o, d0, d1)),   # b[.., i, .., i+o] := w
+    View("aten::unfold", by_position("aten::unfold"), one_to_one=False),                    # b[.., i*s:i*s+n] := w
     View("aten::as_strided", lambda g, b, w, n, s, o: g.as_strided_scatter(b, w, n, s, o),
          one_to_one=False, storage=True),                                                     # storage[o + i.s] := w
     # ---- the same elements in another order
@@ -138,7 +138,7 @@ VIEWS: tuple[View, ...] = (
     View("aten::movedim", lambda g, b, w, src, dst: g.movedim(w, dst, src)),                  # moved back
     View("aten::moveaxis", lambda g, b, w, src, dst: g.movedim(w, dst, src)),                 # moved back
     # ---- the same elements in another shape
-    View("aten::view", _back_through_reshape, make=_view),                                    # b.flatten()[:] := w.flatten()
+    View("aten::view", _back_through_reshape, make=_view),                              # b.flatten()[:] := w.flatten()
     View("aten::view_as", None, make=_same_size("aten::view")),
     View("aten::_unsafe_view", _back_through_reshape),
     View("aten::_reshape_alias", lambda g, b, w, size, strides: like(g, w, b)),

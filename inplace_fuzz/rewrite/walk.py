@@ -183,7 +183,7 @@ class Walk(Containers, Control, Loops, State, Finish):
 
     def find(self, node: Node) -> None:
         """A kind with an overload (`aten::add_.Tensor`) takes the row of its base name, and keeps the overload."""
-        base, dot, overload = node.kind.partition(".")
+        base, dot, _ = node.kind.partition(".")
         handler, row = self.rows.get(base, (Walk.pure, None)) if dot else (Walk.pure, None)
         if isinstance(row, View):
             handler, row = self.rows.get(node.kind, (handler, row))
@@ -431,8 +431,7 @@ def _first_source_line(text: str) -> str:
     lines = text.splitlines()
     for i, line in enumerate(lines):
         if "<--- HERE" in line or "~~" in line:
-            where = lines[i - 1].strip() if i else ""
-            return where
+            return lines[i - 1].strip() if i else ""
     return lines[-1].strip() if lines else ""
 
 
@@ -447,7 +446,7 @@ def _schema_of(node: Node) -> Any:
 
 
 def lies_otherwise(alias: Alias) -> bool:
-    """May it matter that new content lies in memory in another order? Not for a whole input, nor where order is known."""
+    """May it matter that content lies in memory in another order? Not for a whole input, nor in a known order."""
     return alias.form != 0 or (alias.root.external is None and not alias.root.contiguous)
 
 

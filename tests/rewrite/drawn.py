@@ -167,8 +167,7 @@ class Drawn:
 
     def target(self) -> str:
         r = self.random
-        text = self.view(r.choice(self.names), r.randint(0, 2))
-        return text
+        return self.view(r.choice(self.names), r.randint(0, 2))
 
     def advanced(self) -> str:
         r = self.random
@@ -198,7 +197,7 @@ class Drawn:
             "index_add_(0, torch.tensor([0, 0]), {v})"])  # fmt: skip
         target = self.target()
         value = self.value()
-        if "copy_" in call and value[0] not in "@" and not any(c in value for c in "*("):
+        if "copy_" in call and value[0] != "@" and not any(c in value for c in "*("):
             value = f"@{r.choice(self.names)}@"
         return f"{target}.{call.format(v=value, t=target)}"
 

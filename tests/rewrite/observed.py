@@ -56,4 +56,4 @@ def interpret(graph: torch._C.Graph, inputs: Any, self_: Any = None) -> Any:
     """Run a TorchScript graph without the optimising executor."""
     names = [v.debugName() for v in graph.inputs()]
     leading = [self_] if names and names[0].split(".")[0] == "self" else []
-    return torch._C._jit_interpret_graph(graph, tuple([*leading, *inputs]))
+    return torch._C._jit_interpret_graph(graph, (*leading, *inputs))

@@ -35,7 +35,7 @@ CASES = [
         y.mul_(2.0)
         return x + y
     """,
-        lambda: (lambda t: (t, t))(f(3)),
+        lambda: (f(3),) * 2,
     ),
     case(
         "two_inputs_overlapping_by_caller",
@@ -44,6 +44,6 @@ CASES = [
         x.add_(1.0)
         return x * 1.0, y * 1.0
     """,
-        lambda: (lambda t: (t[:3], t[1:]))(f(4)),
+        lambda: f(4).unfold(0, 3, 1).unbind(),
     ),
 ]
