@@ -124,7 +124,6 @@ CASES = {
 
 # Mistakes that still end in a traceback, with what has to change; a strict xfail fails once that is done.
 KNOWN = {
-    "mix": "the name is looked up by the drawer only, whose DrawingFailed the command line does not catch",
     "show what is binary": "api.load_program lets UnicodeDecodeError through",
     "check what is binary": "commands.programs.module_program lets UnicodeDecodeError through",
 }
