@@ -6,7 +6,8 @@ Other packages add backends through the entry point group `inplace_fuzz.backends
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
 from inplace_fuzz.core.backend import Backend, Unavailable
@@ -32,15 +33,20 @@ class UnknownBackend(ValueError):
     """No backend has this name; the message lists those that there are."""
 
 
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    """What other packages add. Looking takes milliseconds, and what is installed does not change under a process."""
+    return {e.name: e for e in entry_points(group=ENTRY_POINT_GROUP) if e.name not in BUILTIN}
+
+
 def names() -> tuple[str, ...]:
     """Every backend name that can be asked for, installed or not."""
-    plugins = [e.name for e in entry_points(group=ENTRY_POINT_GROUP) if e.name not in BUILTIN]
-    return (*BUILTIN, *sorted(plugins))
+    return (*BUILTIN, *sorted(_plugins()))
 
 
 def check_name(name: str) -> None:
     """Raises UnknownBackend for a name that `load` could not find, without importing anything."""
-    if ":" not in name and name not in names():
+    if ":" not in name and name not in BUILTIN and name not in _plugins():
         raise UnknownBackend(f"there is no backend {name!r}; choose from {', '.join(names())}")
 
 

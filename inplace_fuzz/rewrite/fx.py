@@ -109,21 +109,12 @@ def _placeholder(emitter: Emitter, name: str, example: Any) -> Known:
 
 
 def _held(script: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-    """Attributes by path: the module's tensors, a copy of each to run on, and plain values."""
+    """Attributes by path: the module's tensors, a copy of each to run on, and the script module for all others."""
     held: dict[str, Any] = {}
     for (path, tensor), copy in zip(tensors.items(), examples.copies(list(tensors.values())), strict=True):
         held[path], held["example:" + path] = tensor, copy
-    _plain_attributes(script, "", held)
+    held[""] = script
     return held
-
-
-def _plain_attributes(owner: Any, prefix: str, held: dict[str, Any]) -> None:
-    for name in owner._type().getAttributeNames() if hasattr(owner._type(), "getAttributeNames") else ():
-        value = owner.getattr(name)
-        if isinstance(value, torch._C.ScriptModule):
-            _plain_attributes(value, f"{prefix}{name}.", held)
-        elif prefix + name not in held:
-            held[prefix + name] = value
 
 
 def _finished(emitter: Emitter, result: Any, example_inputs: Any, guard: bool, shared: Any) -> torch.fx.GraphModule:

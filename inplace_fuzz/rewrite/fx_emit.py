@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from . import overloads
 from .errors import UnsupportedMutation
-from .ir import NOT_CONSTANT, Block, Graph, Node, Value, mark_live
+from .examples import copies
+from .ir import Block, Graph, Node, Value, mark_live
 
 _METADATA = frozenset(
     [
@@ -38,6 +39,7 @@ _METADATA = frozenset(
         "aten::is_complex",
         "aten::len",
         "prim::is_cuda",
+        "prim::requires_grad",
         "aten::__is__",
         "aten::__isnot__",
     ]
@@ -87,9 +89,9 @@ class Known:
 
 
 class Emitter:
-    """One run. `attributes` maps a path to the tensor that the module holds there."""
+    """One run. `attributes` maps a path to what the module holds there, and "" to the script module itself."""
 
-    def __init__(self, attributes: Mapping[str, Any]) -> None:
+    def __init__(self, attributes: dict[str, Any]) -> None:
         self.graph = torch.fx.Graph()
         self.root = torch.nn.Module()
         self.attributes = attributes
@@ -293,6 +295,8 @@ _PLAIN: dict[str, Callable[..., Any]] = {
     "aten::mul": operator.mul,
     "aten::sub": operator.sub,
     "aten::list": list,
+    "aten::slice": lambda items, start, end, step: items[start:end:step],
+    "prim::requires_grad": lambda t: t.requires_grad,
 }
 
 
@@ -369,12 +373,26 @@ def _get_attribute(e: Emitter, node: Node, inputs: list[Known]) -> bool:
     name = node.origin if isinstance(node.origin, str) else node.origin.s("name")
     (owner,) = inputs
     path = f"{owner.example}.{name}" if owner.example else name
-    value = e.attributes.get(path, NOT_CONSTANT)
+    return e.give(node, _attribute(e, path, e.attributes[path] if path in e.attributes else _script_value(e, path)))
+
+
+def _attribute(e: Emitter, path: str, value: Any) -> Known:
+    """A tensor is held under its path, the tensors of a list under paths of their own; a module stands for its path."""
     if isinstance(value, torch.Tensor):
-        return e.give(node, Known(e.get_attr(path), e.attributes["example:" + path]))
-    if value is NOT_CONSTANT:
-        return e.give(node, Known(None, path))
-    return e.give(node, Known(value, value))
+        if path not in e.attributes:
+            e.attributes[path], e.attributes["example:" + path] = value, copies([value])[0]
+        return Known(e.get_attr(path), e.attributes["example:" + path])
+    if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
+        items = [_attribute(e, f"{path}_{i}", v) for i, v in enumerate(value)]
+        return Known(type(value)(k.arg for k in items), type(value)(k.example for k in items))
+    return Known(None, path) if hasattr(value, "_get_method") else Known(value, value)
+
+
+def _script_value(e: Emitter, path: str) -> Any:
+    value = e.attributes[""]
+    for name in path.split("."):
+        value = value.getattr(name)
+    return value
 
 
 def _set_attribute(e: Emitter, node: Node, inputs: list[Known]) -> bool:

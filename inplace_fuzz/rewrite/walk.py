@@ -37,7 +37,7 @@ from .errors import UnsupportedMutation
 from .finish import Finish
 from .ir import INT, TENSORS, Block, Builder, Graph, Node, Value
 from .loop import Loops
-from .memory import STEP, Alias, Memory, shares_storage
+from .memory import ROOT, STEP, Alias, Memory, shares_storage
 from .rules import Rules
 from .state import SharedStorage, State
 from .views import View
@@ -399,6 +399,23 @@ class Walk(Containers, Control, Loops, State, Finish):
         for out in node.outputs:
             out.bound = held
 
+    def storage_copy(self, node: Node, row: Any) -> None:
+        """`as_strided_copy` reads the storage, so it reads the storage of the base: a look, and a copy of it."""
+        args = tuple(self.values(node.inputs[1:]))
+        source = self.tensor(node.inputs[0], node.kind)
+        alias = self.look(source, self.rules.view_of["aten::as_strided"], args, "aten::as_strided")
+        copy = self.g.call("aten::clone", (self.memory.read(alias), None))
+        node.outputs[0].bound = self.memory.base(copy)
+
+    def storage_scatter(self, node: Node, row: Any) -> None:
+        """`as_strided_scatter` puts into a copy of the storage: known only for a base that is its whole storage."""
+        source = self.tensor(node.inputs[0], node.kind)
+        if source.form != ROOT:
+            raise self.refuse(node.kind, "the storage behind a view is not known")
+        if source.root.external is not None:
+            self.need_plain_storage(source)
+        self.copy(node, self.values(node.inputs), schemas.PURE)
+
     def unknown_alias(self, node: Node, row: Any) -> None:
         """Its result may be its argument, or look at it, and its schema does not say so."""
         self.copy(node, self.values(node.inputs), schemas.ALIAS)
@@ -468,6 +485,8 @@ def _handlers(rules: Rules) -> dict[str, tuple[Handler, Any]]:
         table[kind] = Walk.unknown_alias, None
     for kind in _CALLS:
         table[kind] = Walk.refused, "it calls what the pass cannot see into"
+    table["aten::as_strided_copy"] = Walk.storage_copy, None
+    table["aten::as_strided_scatter"] = Walk.storage_scatter, None
     table["aten::batch_norm"] = Walk.normalise, 5
     table["aten::instance_norm"] = Walk.normalise, 5
     for kind in _SAME_OBJECT:
