@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 
 from . import examples, module, torchscript
-from .ir import Graph
+from .ir import Graph, looks_at_storage
 from .rules import DEFAULT_RULES, Rules
 from .walk import Walk
 
@@ -105,4 +105,5 @@ def _rewritten(
 def _shared(source: Graph, example_inputs: Any) -> list[Any]:
     if example_inputs is None:
         return []
-    return examples.shared_storages(example_inputs, first=len(source.block.params) - len(example_inputs))
+    first = len(source.block.params) - len(example_inputs)
+    return examples.shared_storages(example_inputs, first=first, storage=looks_at_storage(source))

@@ -17,7 +17,7 @@ import torch
 
 from .rules import DEFAULT_RULES
 from .schemas import WRITE, schema_verdict
-from .walk import handlers_of
+from .walk import handler_table
 
 FATES = ("handled by a row", "handled as out=", "refused by name", "out of scope")
 
@@ -36,7 +36,7 @@ def fate(name: str) -> str:
     schemas = _writing()[name]
     if not name.startswith("aten::"):
         return "out of scope"
-    if name in handlers_of(DEFAULT_RULES) and any(not _only_out(s) for s in schemas):
+    if name in _table() and any(not _only_out(s) for s in schemas):
         return "handled by a row"
     if all(_only_out(s) and _has_twin(s) for s in schemas):
         return "handled as out="
@@ -64,6 +64,11 @@ def _has_twin(schema: torch._C.FunctionSchema) -> bool:
         if schema_verdict(other) is not WRITE and [str(a.real_type) for a in other.arguments] == plain:
             return True
     return False
+
+
+@functools.cache
+def _table() -> frozenset[str]:
+    return frozenset(handler_table(DEFAULT_RULES))
 
 
 @functools.cache

@@ -11,8 +11,10 @@ from .errors import UnsupportedMutation
 from .state import SharedStorage
 
 
-def shared_storages(inputs: Sequence[Any], *, first: int = 0) -> list[SharedStorage]:
-    """The groups of inputs that share a storage. `first` is the number of graph inputs before them (`self`).
+def shared_storages(inputs: Sequence[Any], *, first: int = 0, storage: bool = False) -> list[SharedStorage]:
+    """The groups of inputs that share a storage. `first` is the number of graph inputs before them (`self`);
+    `storage` says that the program looks at storages itself (`as_strided`), so an input that is a part of its storage
+    is a group of its own.
 
     Raises UnsupportedMutation when inputs of different dtypes share one, which no chain of views can say.
     """
@@ -22,7 +24,9 @@ def shared_storages(inputs: Sequence[Any], *, first: int = 0) -> list[SharedStor
             groups.setdefault(value.untyped_storage().data_ptr(), []).append(i)
     found = []
     for members in groups.values():
-        if len(members) < 2:
+        alone = inputs[members[0]]
+        whole = alone.is_contiguous() and alone.storage_offset() == 0
+        if len(members) < 2 and (whole or not storage):
             continue
         tensors = [inputs[i] for i in members]
         if len({t.dtype for t in tensors}) > 1:

@@ -13,6 +13,7 @@ import torch
 from . import examples, fx_read, module, torchscript
 from .errors import UnsupportedMutation
 from .fx_emit import Emitter, Known
+from .ir import looks_at_storage
 from .rules import Rules
 from .walk import Walk
 
@@ -76,7 +77,7 @@ def from_torchscript(
         held = _held(script._c, {".".join(path): tensor for path, tensor in module.tensors(source)})
     read = torchscript.read(graph)
     with_self = len(read.block.params) - len(example_inputs)
-    shared = examples.shared_storages(example_inputs, first=with_self)
+    shared = examples.shared_storages(example_inputs, first=with_self, storage=looks_at_storage(read))
     walk = Walk(read, rules, guard=False, write_back=write_back, shared=shared, tied=tied)
     out = walk.run()
     emitter = Emitter(held)
@@ -156,7 +157,7 @@ def functionalized(
     if example_inputs is None:
         raise ValueError("an FX graph needs example_inputs=(...): which inputs share memory, and their sizes")
     flat = torch.utils._pytree.tree_flatten(tuple(example_inputs))[0]
-    shared = examples.shared_storages(flat)
+    shared = examples.shared_storages(flat, storage=looks_at_storage(read))
     walk = Walk(read, rules, guard=False, write_back=write_back, shared=shared, tied=reader.tied)
     out = walk.run()
     emitter = Emitter(_held_fx(reader.held))

@@ -173,6 +173,11 @@ def is_int(value: Value) -> bool:
     return kind is int or (hasattr(kind, "kind") and kind.kind() == "IntType")
 
 
+def looks_at_storage(graph: Graph) -> bool:
+    """Some operator addresses a storage rather than a tensor."""
+    return any(node.kind.startswith("aten::as_strided") for node in walk_nodes(graph.block))
+
+
 def walk_nodes(block: Block) -> Iterator[Node]:
     """Every node of a block and of the blocks inside it, in order."""
     for node in block.nodes:

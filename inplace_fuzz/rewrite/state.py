@@ -136,10 +136,7 @@ class State:
         if found is None:
             value = self.early("prim::GetAttr", [module.value], type_, path[-1])
             kind = type_.kind() if hasattr(type_, "kind") else ""
-            if kind == "ClassType":
-                found = Module(path, value)
-            else:
-                found = self.external(value, ("attribute", *path))
+            found = Module(path, value) if kind == "ClassType" else self.external(value, ("attribute", *path))
             self.attributes[self.tied.get(path, path)] = found
         return found
 

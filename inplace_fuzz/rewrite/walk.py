@@ -399,6 +399,17 @@ class Walk(Containers, Control, Loops, State, Finish):
         for out in node.outputs:
             out.bound = held
 
+    def dropout(self, node: Node, row: View) -> None:
+        """In eval, or with p = 0, it gives its argument; in training a tensor of its own, drawn once, in order."""
+        p, train = (v.bound.py for v in node.inputs[1:3])
+        if train is False or p == 0:
+            source = node.inputs[0].bound
+            node.outputs[0].bound = self.memory.step(source.moved or source, _WHOLE, ())
+        elif train is True and isinstance(p, float):
+            self.copy(node, self.values(node.inputs), schemas.PURE)
+        else:
+            self.unknown_alias(node, row)
+
     def storage_copy(self, node: Node, row: Any) -> None:
         """`as_strided_copy` reads the storage, so it reads the storage of the base: a look, and a copy of it."""
         args = tuple(self.values(node.inputs[1:]))
@@ -474,7 +485,7 @@ def memory_known_contiguous(alias: Alias) -> bool:
     return alias.form == 0 and alias.root.contiguous
 
 
-def _handlers(rules: Rules) -> dict[str, tuple[Handler, Any]]:
+def handler_table(rules: Rules) -> dict[str, tuple[Handler, Any]]:
     """One entry per kind; a rule of the tables wins over nothing else, the two tables do not meet."""
     table: dict[str, tuple[Handler, Any]] = {}
     for kind in _SHAPE_READS:
@@ -485,6 +496,8 @@ def _handlers(rules: Rules) -> dict[str, tuple[Handler, Any]]:
         table[kind] = Walk.unknown_alias, None
     for kind in _CALLS:
         table[kind] = Walk.refused, "it calls what the pass cannot see into"
+    for kind in ("aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout"):
+        table[kind] = Walk.dropout, None
     table["aten::as_strided_copy"] = Walk.storage_copy, None
     table["aten::as_strided_scatter"] = Walk.storage_scatter, None
     table["aten::batch_norm"] = Walk.normalise, 5
@@ -514,5 +527,5 @@ def handlers_of(rules: Rules) -> dict[str, tuple[Handler, Any]]:
     """The table of `rules`, made once and kept with them."""
     found = _handlers_of.get(id(rules))
     if found is None or found[0] is not rules:
-        found = _handlers_of[id(rules)] = rules, _handlers(rules)
+        found = _handlers_of[id(rules)] = rules, handler_table(rules)
     return found[1]

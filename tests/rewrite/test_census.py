@@ -9,7 +9,7 @@ import torch
 from inplace_fuzz.rewrite import DEFAULT_RULES
 from inplace_fuzz.rewrite.census import FATES, census, fate
 from inplace_fuzz.rewrite.schemas import WRITE, schema_verdict
-from inplace_fuzz.rewrite.walk import handlers_of
+from inplace_fuzz.rewrite.walk import handler_table
 
 
 def writing_names() -> set[str]:
@@ -27,7 +27,7 @@ def test_every_writing_operator_has_one_fate() -> None:
 
 
 def test_handled_means_that_the_walk_has_a_handler() -> None:
-    table = handlers_of(DEFAULT_RULES)
+    table = handler_table(DEFAULT_RULES)
     for name in writing_names():
         if fate(name) == "handled by a row":
             assert name in table or name.startswith("aten::_foreach_"), name
