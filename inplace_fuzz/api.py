@@ -11,7 +11,7 @@ from typing import Any
 
 from inplace_fuzz import backends as registry
 from inplace_fuzz.campaign.text import finding_lines
-from inplace_fuzz.core import Lane, Program, Verdict, parse
+from inplace_fuzz.core import Lane, Program, ProgramError, Verdict, parse
 from inplace_fuzz.execute.engine import Engine, Limits, Target, Task
 
 
@@ -59,12 +59,20 @@ def check(
     return checked
 
 
+def read_text(path: Path) -> str:
+    """A program file's text. Raises ProgramError for what is not UTF-8, and OSError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ProgramError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+
+
 def load_program(path: Path, engine: Engine | None = None) -> Program:
     """A program file as a Program; where its inputs must be computed, a worker computes them.
 
     Raises ProgramError, saying what to change in the file, and OSError where it cannot be read.
     """
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     parsed = parse(text, name=str(path))
     if parsed.calls is not None:
         return parsed.program()

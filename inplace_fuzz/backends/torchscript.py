@@ -103,7 +103,7 @@ class Graph:
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = _SCRIPT_REFUSALS
     form: str = "graph"
-    per_fork: int = 64
+    per_fork: int = 256
     starts_no_threads: bool = True
 
     def version(self) -> str:

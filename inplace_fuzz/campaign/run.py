@@ -198,8 +198,10 @@ class Campaign:
             seed, config.examples, mix=config.mix, limits=config.limits, wait=0.02, on_death=self._on_drawer_death
         ) as source:
             schedule = self._schedule(source)
-            started, shrunk_before = time.monotonic(), progress.shrunk
+            started, shrunk_before = 0.0, progress.shrunk
             for event in engine.events(schedule.tasks()):
+                # The clock starts with the first verdict: importing torch and the compilers is nobody's exploring.
+                started = started or time.monotonic()
                 if isinstance(event, Done):
                     schedule.done(event.task)
                     for backend in {t.backend for t in event.task.targets}:

@@ -29,6 +29,10 @@ def list_corpus(directory: Path) -> None:
         click.echo(f"{directory} holds nothing yet; `inplace-fuzz run` finds some, `corpus add FILE` takes your own")
 
 
+def _is_backend(name: str) -> bool:
+    return ":" in name or name in names()
+
+
 def _chosen(paths: Sequence[Path], directory: Path) -> list[Path]:
     return list(paths) if paths else corpus.files(directory)
 
@@ -36,7 +40,7 @@ def _chosen(paths: Sequence[Path], directory: Path) -> list[Path]:
 def replay_files(paths: Sequence[Path], directory: Path) -> int:
     """Judges every expectation again. Returns 1 when one no longer holds, else 0."""
     entries = [corpus.read_entry(path) for path in _chosen(paths, directory)]
-    wanted = sorted({x.backend for e in entries for x in e.expectations} & set(names()))
+    wanted = sorted({x.backend for e in entries for x in e.expectations if _is_backend(x.backend)})
     broken = 0
     with Engine(workers=2) as engine:
         answer = available(engine, wanted)
@@ -80,7 +84,7 @@ def update_files(paths: Sequence[Path], backends: Sequence[str] | None, director
     entries = [corpus.read_entry(path) for path in _chosen(paths, directory)]
     with Engine(workers=2) as engine:
         for entry in entries:
-            there = [x.backend for x in entry.expectations if x.backend in names()]
+            there = [x.backend for x in entry.expectations if _is_backend(x.backend)]
             wanted = backends or list(dict.fromkeys([*there, *DEFAULT]))
             targets, versions = _targets(engine, wanted)
             program = load_program(entry.path, engine)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from inplace_fuzz import corpus
-from inplace_fuzz.api import Checked, available, check, load_program
+from inplace_fuzz.api import Checked, available, check, load_program, read_text
 from inplace_fuzz.backends import DEFAULT, check_name
 from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.store import Finding
@@ -43,7 +43,7 @@ def module_program(engine: Engine, target: str, inputs: Sequence[str]) -> Progra
     path = Path(file)
     if not path.is_file():
         raise ProgramError(f"there is no file {file}; write FILE.py:Class, for example model.py:Net")
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     renamed = engine.ask("rename", {"text": text, "class": name, "name": file})["text"]
     if not inputs:
         if "def inputs(" not in text:

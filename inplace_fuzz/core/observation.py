@@ -43,6 +43,10 @@ class CallSeen:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run: the calls of one module instance, in order."""
+    """One run: the calls of one module instance, in order.
+
+    `kept` holds the first call's outputs as they are after the last call, where the caller has written into them.
+    """
 
     calls: tuple[CallSeen, ...]
+    kept: Tree = None

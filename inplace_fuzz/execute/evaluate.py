@@ -136,9 +136,9 @@ def _origin(subject: Subject, backend: Backend, lane: Lane) -> str:
     from inplace_fuzz import backends
 
     name = "torchscript-graph" if lane is Lane.REWRITTEN else "export"
+    other = backend if backend.form == "graph" else backends.load(name)
     if lane is not Lane.REWRITTEN and (backend.form != "fx" or backend.name == name):
         return ""
-    other = backends.load(name)
     stage = Stage((other.name, Lane.DIRECT), lambda _where, _name: None)
     exact = subject.program.exact
     try:

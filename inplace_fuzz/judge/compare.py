@@ -37,6 +37,13 @@ def compare(eager: Observation, other: Observation, channels: frozenset[Channel]
 
     for index, (left, right) in enumerate(zip(eager.calls, other.calls, strict=True)):
         _compare_call(left, right, index, exact, channels, report)
+    if Channel.AGAIN in channels and eager.kept is not None:
+
+        def on_kept(found_on: Channel, difference: Difference) -> None:
+            if found_on is not Channel.STRIDES:
+                report(Channel.AGAIN, difference)
+
+        _compare_tree(eager.kept, other.kept, "the first call's output after the last call:", 0, exact, on_kept)
     if not found:
         return Verdict(Kind.AGREE)
     names = tuple(c for c in Channel if c in found)

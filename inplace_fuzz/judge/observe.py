@@ -44,9 +44,10 @@ def observe(
     """Runs the calls in order on one instance and returns what each showed. Raises CallFailed when one raises.
 
     When `dirty`, the caller writes into the outputs of each call before the next one, and a single call is made twice:
-    a run that hands out its own constants or buffers shows it there.
+    a run that hands out its own constants or buffers shows it there, or in the first outputs after the last call.
     """
     seen = []
+    first: Any = None
     if dirty and len(makers) == 1:
         makers = (makers[0], makers[0])
     for index, maker in enumerate(makers):
@@ -55,7 +56,9 @@ def observe(
         seen.append(_see_call(output, args, names, buffers))
         if dirty and index + 1 < len(makers):
             _poison(output)
-    return Observation(tuple(seen))
+        if index == 0:
+            first = output
+    return Observation(tuple(seen), _see(first, {}) if dirty else None)
 
 
 def _call(call: Callable[..., Any], args: tuple[Any, ...], index: int) -> Any:

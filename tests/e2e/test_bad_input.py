@@ -122,18 +122,7 @@ CASES = {
     "no such command": (("ran",), ("'ran'",)),
 }
 
-# Mistakes that still end in a traceback, with what has to change; a strict xfail fails once that is done.
-KNOWN = {
-    "show what is binary": "api.load_program lets UnicodeDecodeError through",
-    "check what is binary": "commands.programs.module_program lets UnicodeDecodeError through",
-}
-_PARAMETERS = [
-    pytest.param(what, marks=pytest.mark.xfail(strict=True, reason=KNOWN[what])) if what in KNOWN else what
-    for what in CASES
-]
-
-
-@pytest.mark.parametrize("what", _PARAMETERS)
+@pytest.mark.parametrize("what", CASES)
 def test_a_mistake_is_one_clear_line(here: Path, what: str) -> None:
     arguments, words = CASES[what]
     done = ran(here, *arguments, seconds=60)
