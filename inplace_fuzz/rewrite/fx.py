@@ -12,7 +12,8 @@ import torch
 
 from . import examples, fx_read, module, torchscript
 from .errors import UnsupportedMutation
-from .fx_emit import Emitter, Known
+from .fx_emit import Emitter
+from .fx_operators import Known
 from .ir import looks_at_storage
 from .rules import Rules
 from .walk import Walk

@@ -7,7 +7,7 @@ else moved. Neither needs a rank or a size known in advance; where a size is nee
     *args    the view's own arguments, in schema order, as values of the graph
 """
 
-# ruff: noqa: ARG001, ARG005  (the functions of one table take the same arguments)
+# ruff: noqa: ARG001, ARG002, ARG005  (the functions of one table take the same arguments)
 
 from __future__ import annotations
 
@@ -181,3 +181,13 @@ VIEWS: tuple[View, ...] = (
     View("aten::atleast_3d", _back_through_reshape, maybe=True),
 )
 # fmt: on
+
+
+class Whole(View):
+    """`x[:]`: another name for the same elements; nothing to emit."""
+
+    def show(self, g: Builder, base: Value, args: tuple[Value, ...]) -> Value:
+        return base
+
+
+WHOLE = Whole("aten::alias", lambda g, b, w: w)

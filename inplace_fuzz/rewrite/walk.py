@@ -20,8 +20,7 @@ without a write between gives equal values and may be shared. What the walk cann
                                                       return (%x2)
 """
 
-# ruff: noqa: ARG002, ARG005  (the functions of one table take the same arguments)
-# ruff: noqa: SLF001  (torch keeps its graphs and schemas behind underscores)
+# ruff: noqa: ARG002  (the functions of one table take the same arguments)
 
 from __future__ import annotations
 
@@ -31,17 +30,18 @@ from typing import Any
 import torch
 
 from . import schemas
-from .containers import Containers, Items
+from .containers import Containers
 from .control import Control
 from .errors import UnsupportedMutation
 from .finish import Finish
-from .ir import INT, TENSORS, Block, Builder, Graph, Node, Value
+from .ir import INT, Block, Builder, Graph, Node, Value
 from .loop import Loops
-from .memory import ROOT, STEP, Alias, Memory, shares_storage
+from .memory import STEP, Alias, Memory, shares_storage
 from .rules import Rules
+from .special import Special
 from .state import SharedStorage, State
-from .views import View
-from .writes import Write, copied
+from .views import WHOLE, View
+from .writes import Write
 
 Handler = Callable[..., None]
 
@@ -116,17 +116,7 @@ _LAYOUT_READS = frozenset(["aten::stride", "aten::storage_offset", "aten::is_con
 _OPEN = 2**63 - 1
 
 
-class _Whole(View):
-    """`x[:]`: another name for the same elements; nothing to emit."""
-
-    def show(self, g: Builder, base: Value, args: tuple[Value, ...]) -> Value:
-        return base
-
-
-_WHOLE = _Whole("aten::alias", lambda g, b, w: w)
-
-
-class Walk(Containers, Control, Loops, State, Finish):
+class Walk(Containers, Control, Loops, Special, State, Finish):
     """One walk of one graph. `source` is read, `out` is made."""
 
     def __init__(
@@ -275,7 +265,7 @@ class Walk(Containers, Control, Loops, State, Finish):
     def look(self, source: Alias, row: View, args: tuple[Value, ...], kind: str) -> Alias:
         memory, g = self.memory, self.g
         if kind == "aten::slice" and args[3].py == 1 and args[1].py in (None, 0) and args[2].py in (None, _OPEN):
-            return memory.step(source, _WHOLE, ())
+            return memory.step(source, WHOLE, ())
         if row.make is not None:
             kind, made = row.make(g, *args)
             args = tuple([a if a.__class__ is Value else g.const(a) for a in made])
@@ -333,111 +323,6 @@ class Walk(Containers, Control, Loops, State, Finish):
             result = self.policy.result(memory, target, content)
             node.outputs[0].bound = node.inputs[0].bound if result is target else result
 
-    def metadata(self, node: Node, view: str) -> None:
-        """The tensor gets another shape under this name only; views of it keep theirs and still share its memory."""
-        target = self.tensor(node.inputs[0], node.kind)
-        if target.form != STEP and target.root is not None and target.root.external is not None:
-            raise self.refuse(node.kind, "it changes the shape of the caller's own tensor")
-        if target.block is not self.g.block:
-            raise self.refuse(node.kind, "it changes the shape of a tensor in one branch or iteration only")
-        args = tuple(self.values(node.inputs[1:]))
-        moved = self.look(target, self.rules.view_of[view], args, view)
-        named = node.inputs[0].bound
-        named.moved = moved
-        node.outputs[0].bound = named
-
-    def same_object(self, node: Node, row: Any) -> None:
-        node.outputs[0].bound = node.inputs[0].bound
-
-    def written_out(self, node: Node) -> None:
-        """`out=`: the functional overload's results become the content of the tensors given as out."""
-        kind = node.kind
-        schema = _schema_of(node)
-        if schema is None:
-            raise self.refuse(kind, "its schema writes, and no rule says what")
-        outs = [i for i, a in enumerate(schema.arguments) if a.is_out]
-        written = [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
-        if kind.startswith("aten::_foreach_") and kind.split(".")[0].endswith("_") and written == [0]:
-            self.foreach(node)
-            return
-        if not outs or outs != written:
-            raise self.refuse(kind, "it writes, and no rule says how", hint="add a row to writes.py (docs/pass.md)")
-        pure = kind.split(".", 1)[0]
-        if not schemas.has_functional(pure, len(node.inputs) - len(outs)):
-            raise self.refuse(kind, "no functional overload takes the same arguments")
-        targets = [self.tensor(node.inputs[i], kind) for i in outs]
-        inputs = [self.value(v.bound) for i, v in enumerate(node.inputs) if i not in outs]
-        results = [Value(block=self.g.block) for _ in outs]
-        call = Node(pure, inputs, results)
-        for result in results:
-            result.node = call
-        self.g.block.nodes.append(call)
-        for target, result, out in zip(targets, results, node.outputs, strict=True):
-            cast = self.g.op("aten::type_as", [result, self.memory.read(target)])
-            self.policy.write(self.memory, target, cast)
-            out.bound = target
-        self.explained.append((kind, self.line(), "computed without out=, put into the tensor given as out"))
-
-    def foreach(self, node: Node) -> None:
-        """`_foreach_add_(tensors, ...)`: the pure twin on the whole list, then each result into its own tensor."""
-        kind = node.kind
-        name, dot, overload = kind.partition(".")
-        held = node.inputs[0].bound
-        items = list(held.items) if isinstance(held, Items) and not held.at_run_time else []
-        if not items or not all(b.__class__ is Alias for b in items):
-            raise self.refuse(kind, "its list of tensors is not followed")
-        targets = [b.moved or b for b in items]
-        roots = [r for t in targets for r in t.roots]
-        if len(set(roots)) != len(roots):
-            raise self.refuse(kind, "two of its tensors share memory")
-        g, memory = self.g, self.memory
-        results = g.op(name[:-1] + dot + overload, [self.whole(held), *self.values(node.inputs[1:])], TENSORS)
-        for i, target in enumerate(targets):
-            result = g.op("aten::__getitem__", [results, g.const(i)])
-            self.policy.write(memory, target, copied(g, memory.read(target), result))
-        self.explained.append((kind, self.line(), "computed as a list, each result put into its own tensor"))
-        for out in node.outputs:
-            out.bound = held
-
-    def dropout(self, node: Node, row: View) -> None:
-        """In eval, or with p = 0, it gives its argument; in training a tensor of its own, drawn once, in order."""
-        p, train = (v.bound.py for v in node.inputs[1:3])
-        if train is False or p == 0:
-            source = node.inputs[0].bound
-            node.outputs[0].bound = self.memory.step(source.moved or source, _WHOLE, ())
-        elif train is True and isinstance(p, float):
-            self.copy(node, self.values(node.inputs), schemas.PURE)
-        else:
-            self.unknown_alias(node, row)
-
-    def storage_copy(self, node: Node, row: Any) -> None:
-        """`as_strided_copy` reads the storage, so it reads the storage of the base: a look, and a copy of it."""
-        args = tuple(self.values(node.inputs[1:]))
-        source = self.tensor(node.inputs[0], node.kind)
-        alias = self.look(source, self.rules.view_of["aten::as_strided"], args, "aten::as_strided")
-        copy = self.g.call("aten::clone", (self.memory.read(alias), None))
-        node.outputs[0].bound = self.memory.base(copy)
-
-    def storage_scatter(self, node: Node, row: Any) -> None:
-        """`as_strided_scatter` puts into a copy of the storage: known only for a base that is its whole storage."""
-        source = self.tensor(node.inputs[0], node.kind)
-        if source.form != ROOT:
-            raise self.refuse(node.kind, "the storage behind a view is not known")
-        if source.root.external is not None:
-            self.need_plain_storage(source)
-        self.copy(node, self.values(node.inputs), schemas.PURE)
-
-    def unknown_alias(self, node: Node, row: Any) -> None:
-        """Its result may be its argument, or look at it, and its schema does not say so."""
-        self.copy(node, self.values(node.inputs), schemas.ALIAS)
-
-    def normalise(self, node: Node, row: int) -> None:
-        """Batch norm writes its running statistics when it trains, and its schema does not say so."""
-        training, mean = node.inputs[row].bound, node.inputs[3].bound
-        if training.py is not False and not (mean.__class__ is Value and mean.py is None):
-            raise self.refuse(node.kind, "in training it updates its running statistics", hint="call .eval() first")
-        self.pure(node)
-
     # ------------------------------------------------------------------ saying no
     def line(self) -> str:
         node = self.node
@@ -461,16 +346,6 @@ def _first_source_line(text: str) -> str:
         if "<--- HERE" in line or "~~" in line:
             return lines[i - 1].strip() if i else ""
     return lines[-1].strip() if lines else ""
-
-
-def _schema_of(node: Node) -> Any:
-    origin = node.origin
-    if origin is None:
-        return None
-    if isinstance(origin, torch._ops.OpOverload):
-        return origin._schema
-    text = origin.schema()
-    return None if text == "(no schema)" else torch._C.parse_schema(text)
 
 
 def lies_otherwise(alias: Alias) -> bool:
