@@ -239,7 +239,3 @@ def _plain(kind: str, node: Node, values: list[Any]) -> Any:
         return getattr(getattr(torch.ops, namespace), name)(*values)
     except (AttributeError, TypeError, RuntimeError) as why:
         raise UnsupportedMutation(kind, f"not computed before the program runs, in the fx target: {why}") from why
-
-
-def _dtype_number(value: torch.Tensor) -> int:
-    return overloads.DTYPE_NUMBERS[value.dtype]
