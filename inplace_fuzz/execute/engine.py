@@ -125,7 +125,7 @@ class Engine:
         """Judges tasks and yields one Result for each target of each, as they come, in no order.
 
         A `None` among the tasks means "nothing yet": the engine goes on with what it has and asks again. With
-        `confirm=False` a death is believed at once, which is what a reducer wants of its candidates.
+        `confirm=False` a death or a mismatch is believed at once, which is what a reducer wants of its candidates.
         """
         for event in self.events(tasks, confirm=confirm):
             if isinstance(event, Result):
@@ -222,7 +222,12 @@ class Engine:
             while idle and candidate.worth_a_fork():
                 items = candidate.take_batch(self._batch, len(idle))
                 job = Job(
-                    next(self._numbers), items, self.limits, judging_request(items, SLICE), _nobody, owner=candidate
+                    next(self._numbers),
+                    items,
+                    self.limits,
+                    judging_request(items, SLICE, confirm=candidate.confirm),
+                    _nobody,
+                    owner=candidate,
                 )
                 job.on_message = partial(candidate.take, job)
                 self._hand(idle.pop(), job, {t.backend for i in items for t in i.targets})

@@ -33,8 +33,12 @@ def evaluate(
     *,
     enter: Callable[[Where, str], None],
     emit: Callable[[Where, Verdict], None],
+    confirm: bool = True,
 ) -> None:
-    """Emits one verdict for eager (`agree` or `invalid`) and, where eager runs, one for each target."""
+    """Emits one verdict for eager (`agree` or `invalid`) and, where eager runs, one for each target.
+
+    Without `confirm` a mismatch is believed at once.
+    """
     if logging.root.manager.disable < logging.WARNING:
         logging.disable(logging.WARNING)
     with warnings.catch_warnings():
@@ -50,7 +54,7 @@ def evaluate(
         try:
             for backend, lane in targets:
                 where = (backend.name, str(lane))
-                emit(where, judge(subject, backend, lane, Stage(where, enter)))
+                emit(where, judge(subject, backend, lane, Stage(where, enter), confirm=confirm))
         finally:
             subject.close()
 
@@ -72,7 +76,7 @@ def open_subject(program: Program) -> Subject | Verdict:
     return subject
 
 
-def judge(subject: Subject, backend: Backend, lane: Lane, stage: Stage) -> Verdict:
+def judge(subject: Subject, backend: Backend, lane: Lane, stage: Stage, *, confirm: bool = True) -> Verdict:
     """The verdict of one backend and lane, confirmed by further runs when it differs from eager."""
     dirty = Channel.AGAIN in backend.channels
     seen = observe_target(subject, backend, lane, stage, dirty=dirty)
@@ -83,36 +87,51 @@ def judge(subject: Subject, backend: Backend, lane: Lane, stage: Stage) -> Verdi
         verdict = compare(subject.eager(dirty=dirty), seen, channels, exact=subject.program.exact)
         if verdict.kind is not Kind.MISMATCH:
             return verdict
-        if not subject.repeats(dirty=dirty, channels=channels):
+        if confirm and not subject.repeats(dirty=dirty, channels=channels):
             return Verdict(Kind.INVALID, stage="run", message="eager gives another result each time")
     except CallFailed as failure:
         # Eager ran dirty but not clean: the program counts on what the caller writes, and says nothing.
         return Verdict(Kind.INVALID, stage="run", message=one_line(failure.error))
-    return _confirmed(subject, backend, lane, stage, verdict, seen, dirty=dirty)
+    if confirm:
+        verdict, dirty = _confirmed(subject, backend, lane, stage, verdict, seen, dirty=dirty)
+    if dirty:
+        verdict = _cleanly(subject, backend, lane, stage, verdict)
+    if verdict.kind is not Kind.MISMATCH:
+        return verdict
+    return replace(verdict, origin=_origin(subject, backend, lane))
 
 
 def _confirmed(
     subject: Subject, backend: Backend, lane: Lane, stage: Stage, verdict: Verdict, seen: Observation, *, dirty: bool
-) -> Verdict:
-    """A mismatch looked at again: flaky, different each time, shown only by a caller's write, or as it was."""
+) -> tuple[Verdict, bool]:
+    """A mismatch looked at a second time: flaky, or different each time, or as it was.
+
+    Also says whether it remains to be seen that it needs a dirty run.
+    """
     channels, exact = promised(backend, lane), subject.program.exact
     second = observe_target(subject, backend, lane, stage, dirty=dirty)
     if isinstance(second, Verdict):
-        return replace(verdict, nondeterministic=True)
+        return replace(verdict, nondeterministic=True), False
     repeated = compare(subject.eager(dirty=dirty), second, channels, exact=exact)
     if repeated.kind is Kind.AGREE:
-        return replace(verdict, kind=Kind.FLAKY)
-    unsteady = compare(seen, second, channels, exact=exact).kind is not Kind.AGREE
-    if unsteady:
-        # Which elements are wrong changes from run to run, so the channels are what both runs have in common.
-        common = tuple(c for c in verdict.channels if c in repeated.channels) or verdict.channels
-        verdict = replace(verdict, nondeterministic=True, channels=common)
-    elif dirty:
-        clean = observe_target(subject, backend, lane, stage, dirty=False)
-        if not isinstance(clean, Verdict):
-            calm = compare(subject.eager(dirty=False), clean, channels, exact=exact)
-            verdict = calm if calm.kind is Kind.MISMATCH else replace(verdict, channels=(Channel.AGAIN,))
-    return replace(verdict, origin=_origin(subject, backend, lane))
+        return replace(verdict, kind=Kind.FLAKY), False
+    if compare(seen, second, channels, exact=exact).kind is Kind.AGREE:
+        return verdict, dirty
+    # Which elements are wrong changes from run to run, so the channels are what both runs have in common.
+    common = tuple(c for c in verdict.channels if c in repeated.channels) or verdict.channels
+    return replace(verdict, nondeterministic=True, channels=common), False
+
+
+def _cleanly(subject: Subject, backend: Backend, lane: Lane, stage: Stage, verdict: Verdict) -> Verdict:
+    """The mismatch of a dirty run as a clean run shows it; on `again` alone, where a clean run shows nothing."""
+    clean = observe_target(subject, backend, lane, stage, dirty=False)
+    if isinstance(clean, Verdict):
+        return verdict
+    try:
+        calm = compare(subject.eager(dirty=False), clean, promised(backend, lane), exact=subject.program.exact)
+    except CallFailed as failure:
+        return Verdict(Kind.INVALID, stage="run", message=one_line(failure.error))
+    return calm if calm.kind is Kind.MISMATCH else replace(verdict, channels=(Channel.AGAIN,))
 
 
 def observe_target(

@@ -207,10 +207,10 @@ class Job:
         return rest
 
 
-def judging_request(items: Sequence[Item], slice_seconds: float) -> dict[str, Any]:
+def judging_request(items: Sequence[Item], slice_seconds: float, *, confirm: bool) -> dict[str, Any]:
     """What a worker needs to know of these items."""
     tasks = [
         {"program": item.entry.task.program.to_json(), "targets": [[t.backend, str(t.lane)] for t in item.targets]}
         for item in items
     ]
-    return {"tasks": tasks, "slice": slice_seconds}
+    return {"tasks": tasks, "slice": slice_seconds, "confirm": confirm}

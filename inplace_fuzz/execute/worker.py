@@ -129,12 +129,13 @@ class _Worker:
             targets = [(backend, lane) for backend, lane in item["targets"]]
             self._since = time.monotonic()
             self._place(number, frames.REFERENCE, "import")
-            per_fork = self._judge(number, Program.from_json(item["program"]), targets)
+            program = Program.from_json(item["program"])
+            per_fork = self._judge(number, program, targets, confirm=job["confirm"])
             self._send({"done": number, "per_fork": per_fork})
             if number + 1 >= min(per_fork.values(), default=1 << 30) or time.monotonic() - started > job["slice"]:
                 return
 
-    def _judge(self, number: int, program: Program, keys: list[Key]) -> dict[str, int]:
+    def _judge(self, number: int, program: Program, keys: list[Key], *, confirm: bool) -> dict[str, int]:
         """Judges one program on its targets. Returns how many programs in one fork each backend wants, if it says."""
         from inplace_fuzz.execute.evaluate import evaluate
 
@@ -171,7 +172,8 @@ class _Worker:
             before = len(waiting)
             here = EAGER
             try:
-                evaluate(program, [t for k, t in loaded.items() if k in waiting], enter=enter, emit=emit)
+                left = [t for k, t in loaded.items() if k in waiting]
+                evaluate(program, left, enter=enter, emit=emit, confirm=confirm)
             except BaseException as error:  # noqa: BLE001 - SystemExit and its like are the program's doing
                 _blame_for_raising(error, asked.get(here, here), self._stage, waiting, emit)
             if len(waiting) == before:
