@@ -61,7 +61,9 @@ def _compare_call(
         for name, seen in eager.buffers.items():
             _compare_state(seen, other.buffers.get(name), f"buffer {name}", Channel.BUFFERS, index, exact, report)
     if Channel.ALIAS in channels:
-        left, right = _aliases(eager), _aliases(other)
+        # Where in a storage a tensor starts follows from strides: judged where they are.
+        offsets = Channel.STRIDES in channels
+        left, right = _aliases(eager, offsets=offsets), _aliases(other, offsets=offsets)
         # Where other tensors are there than in eager, the structure already says so.
         where = next((w for w, text in left.items() if right[w] != text), None) if left.keys() == right.keys() else None
         if where is not None:
@@ -167,15 +169,15 @@ def _walk(tree: Tree, where: str) -> Iterator[tuple[str, TensorSeen]]:
             yield from _walk(t, f"{where} [{k!r}]")
 
 
-def _aliases(call: CallSeen) -> dict[str, str]:
-    """For each tensor with elements, the first tensor that shares its storage and how far behind it starts."""
+def _aliases(call: CallSeen, *, offsets: bool) -> dict[str, str]:
+    """For each tensor with elements, the first tensor that shares its storage, and how far behind it starts."""
     first: dict[int, tuple[str, int]] = {}
     out: dict[str, str] = {}
     for where, seen in _leaves(call):
         if seen.group < 0:
             continue
         name, offset = first.setdefault(seen.group, (where, seen.offset))
-        shift = f" {seen.offset - offset:+d} bytes" if seen.offset != offset else ""
+        shift = f" {seen.offset - offset:+d} bytes" if offsets and seen.offset != offset else ""
         out[where] = "memory of its own" if name == where else f"shares memory with {name}{shift}"
     return out
 

@@ -14,7 +14,7 @@ from .state import SharedStorage
 def shared_storages(inputs: Sequence[Any], *, first: int = 0, storage: bool = False) -> list[SharedStorage]:
     """The groups of inputs that share a storage. `first` is the number of graph inputs before them (`self`);
     `storage` says that the program looks at storages itself (`as_strided`), so an input that is a part of its storage
-    is a group of its own.
+    is a group of its own, and what the program writes beside it is written back too.
 
     Raises UnsupportedMutation when inputs of different dtypes share one, which no chain of views can say.
     """
@@ -25,7 +25,8 @@ def shared_storages(inputs: Sequence[Any], *, first: int = 0, storage: bool = Fa
     found = []
     for members in groups.values():
         alone = inputs[members[0]]
-        whole = alone.is_contiguous() and alone.storage_offset() == 0
+        fills = alone.numel() * alone.element_size() == alone.untyped_storage().nbytes()
+        whole = fills and alone.is_contiguous() and alone.storage_offset() == 0
         if len(members) < 2 and (whole or not storage):
             continue
         tensors = [inputs[i] for i in members]

@@ -26,20 +26,21 @@ class Finish:
         rebound = list(self.cells.values())
         news = {a: a.root.cur for a in written}
         shown = written if not self.write_back else self.policy.written_back(memory, written)
+        storages = [base for base, _ in self.storages if base.root.cur is not base.root.first]
         extra = []
         if self.write_back:
             for alias in shown:
                 if alias.root.first.type is not None:
                     raise self.refuse("aten::copy_", "it writes to an Optional[Tensor] of the caller")
                 self._write_back(alias.root.first, news[alias])
-            storages = [s for s in self.storages if s[0].root.cur is not s[0].root.first]
-            contents = [(value, memory.read(alias)) for _, members in storages for value, alias, _ in members]
-            for value, content in contents:
-                self._write_back(value, content)
-            for alias in [*written, *(base for base, _ in storages)]:
+            for base in storages:
+                # The whole storage, once: the program may have written beside the inputs that look into it.
+                self._write_back(base.root.first, base.root.cur)
+            for alias in [*written, *storages]:
                 memory.set_root(alias.root, alias.root.first)
         else:
-            extra = [news[a] for a in written]
+            members = [alias for base, seats in self.storages if base in storages for _, alias, _ in seats]
+            extra = [news[a] for a in written] + [memory.read(alias) for alias in members]
             for alias in written:
                 memory.set_root(alias.root, news[alias])
         roots = {r for b in [*bounds, *(c.items for c in rebound)] for r in self.roots_in(b)}

@@ -41,7 +41,7 @@ def _of_torchscript(graph: torch._C.Graph) -> list[str]:
     external = set(graph.inputs())
     top = list(graph.nodes())
     for node in top:
-        if node.kind() in ("prim::GetAttr", "aten::__getitem__", "prim::TupleUnpack") and node.inputsAt(0) in external:
+        if node.kind() in _OUTSIDE and node.inputsAt(0) in external:
             external.update(node.outputs())
     found: list[str] = []
     trailing = True
@@ -65,6 +65,8 @@ def _of_torchscript(graph: torch._C.Graph) -> list[str]:
     return found
 
 
+# What comes from an input is outside too: its attributes and items, and the storage that it looks into.
+_OUTSIDE = frozenset(["prim::GetAttr", "aten::__getitem__", "prim::TupleUnpack", "aten::as_strided"])
 _LOOKS = frozenset(
     [
         "prim::Constant",
@@ -117,8 +119,9 @@ def _of_fx(graph: torch.fx.Graph) -> list[str]:
 
 
 def _is_external(node: Any) -> bool:
-    """An input, an attribute, or an item of an input."""
+    """An input, an attribute, an item of an input, or the storage that an input looks into."""
     op = getattr(node, "op", "")
+    inner = (operator.getitem, torch.ops.aten.as_strided.default)
     return op in ("placeholder", "get_attr") or (
-        op == "call_function" and node.target is operator.getitem and _is_external(node.args[0])
+        op == "call_function" and node.target in inner and _is_external(node.args[0])
     )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import UnsupportedMutation
 from .ir import BOOL, Block, Builder, Node, Value
+from .views import everywhere
 
 if TYPE_CHECKING:
     from .views import View
@@ -45,6 +46,11 @@ class Root:
 
 
 ROOT, STEP, PHI, OPAQUE = range(4)
+# Views that show other elements than their base has, so that positions cannot be followed through them.
+_OTHER_ELEMENTS = frozenset(
+    f"aten::{name}"
+    for name in ("view_as_real", "view_as_complex", "real", "imag", "view.dtype", "_neg_view", "to", "type_as")
+)
 
 
 class Alias:
@@ -175,6 +181,10 @@ class Memory:
     def write(self, alias: Alias, content: Value) -> None:
         """Make `content` (shape and dtype of the alias) what the alias shows, and every other alias with it."""
         path: list[tuple[Alias, Value]] = []
+        repeating = self._repeating(alias)
+        if repeating is not None:
+            content = self._at_positions(alias, repeating, content)
+            alias = repeating.parent
         while alias.form == STEP:
             row = alias.row
             if row.put is None:
@@ -201,6 +211,46 @@ class Memory:
             )  # fmt: skip
         for seen, value in path:
             self.keep(seen, value)
+
+    def _repeating(self, alias: Alias) -> Alias | None:
+        """The first step above `alias` in which an element may show twice. Writing a part of such a view leaves its
+        other showings behind, so the view as a whole cannot be put back.
+        """
+        found = None
+        above = alias.parent if alias.form == STEP else None
+        while above is not None and above.form == STEP:
+            if not above.row.one_to_one:
+                found = above
+            above = above.parent
+        if above is not None and above.form == PHI and self._may_repeat(above):
+            raise UnsupportedMutation(
+                "aten::expand", "a part of it is written, and whether elements repeat is decided at run time",
+                source_line=self.location(),
+            )  # fmt: skip
+        return found
+
+    def _may_repeat(self, alias: Alias) -> bool:
+        while alias.form == STEP:
+            if not alias.row.one_to_one:
+                return True
+            alias = alias.parent
+        return alias.form == PHI and (self._may_repeat(alias.parent) or self._may_repeat(alias.other))
+
+    def _at_positions(self, alias: Alias, repeating: Alias, content: Value) -> Value:
+        """What `repeating` was taken from, with `content` at the elements that `alias` shows and nowhere else."""
+        steps = [alias]
+        while steps[-1] is not repeating:
+            steps.append(steps[-1].parent)
+        base = self.read(repeating.parent)
+        positions = everywhere(self.g, base)
+        for step in reversed(steps):
+            if step.row.kind in _OTHER_ELEMENTS:
+                raise UnsupportedMutation(
+                    step.row.kind, "a part of a view that repeats elements is written as another type",
+                    source_line=self.location(),
+                )  # fmt: skip
+            positions = step.row.show(self.g, positions, step.args)
+        return self.g.put(base, positions, content, False)
 
     def set_root(self, root: Root, content: Value) -> None:
         if self.written is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from .containers import Sealed, Tup
 from .ir import BOOL, INT, INTS, Block, Node, Value
 from .memory import Alias, shares_storage
+from .views import add, known_ints
 
 
 class Module:
@@ -162,6 +163,27 @@ class State:
     def need_plain_storage(self: Any, base: Alias) -> None:
         if base not in self.plain_storage:
             self.plain_storage.append(base)
+
+    def need_reach(self: Any, base: Alias, args: tuple[Value, ...]) -> None:
+        """A caller's storage may be larger than its tensor: what is looked at must lie in the tensor, which is all that
+        can be written back.
+        """
+        g = self.g
+        sizes, strides = known_ints(args[0]), known_ints(args[1])
+        if sizes is None or strides is None:
+            raise self.refuse(
+                "aten::as_strided", "how far it reaches into the caller's storage is not known",
+                hint="give constant sizes and strides",
+            )  # fmt: skip
+        if 0 in sizes:
+            return
+        reach = 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+        end = reach if args[2].py is None else add(g, args[2], reach)
+        self._guard(
+            g.call("aten::lt", (g.numel(base.root.first), end), BOOL),
+            f"inplace_fuzz: as_strided looks beyond {_name(base)} into its storage; "
+            "give functionalize() example_inputs",
+        )
 
     def guards(self: Any, written: list[Alias]) -> None:
         """Check, when the program runs, what was assumed: that a written input shares no memory with another."""

@@ -26,7 +26,8 @@ class View:
 
     make:       turns the call into another row and arguments (`narrow` is a slice); gets (g, *args)
     maybe:      a view or a copy, depending on strides or dtypes at run time
-    one_to_one: no element of the base shows twice, so what is written is exactly what is seen after
+    one_to_one: no element of the base shows twice, so what is written is exactly what is seen after; where one may,
+                a part of the view is put back by the positions of that part alone (`Memory.write`)
     storage:    looks at the whole storage of the base, whatever it is called on
     """
 
@@ -69,17 +70,26 @@ def by_position(kind: str) -> Put:
     """For a view without an inverse of its own: look at a tensor of positions through it, and put w there."""
 
     def put(g: Builder, b: Value, w: Value, *args: Value) -> Value:
-        device = g.call("prim::device", (b,))
-        everywhere = g.call("aten::arange", (g.numel(b), g.const(None), g.const(None), device, g.const(None)))
-        positions = g.call(kind, (like(g, everywhere, b), *args))
-        return g.put(b, positions, w, False)  # b.flatten()[positions] := w
+        return g.put(b, g.call(kind, (everywhere(g, b), *args)), w, False)  # b.flatten()[positions] := w
 
     return put
 
 
+def known_ints(values: Value) -> list[int] | None:
+    """The ints of a list, where they are constants."""
+    found: Any = [_known(v) for v in values.node.inputs] if values.node is not None else values.py
+    return None if found is NOT_CONSTANT or None in found else list(found)
+
+
+def everywhere(g: Builder, b: Value) -> Value:
+    """The position of each element of b, in b's shape."""
+    device = g.call("prim::device", (b,))
+    return like(g, g.call("aten::arange", (g.numel(b), g.const(None), g.const(None), device, g.const(None))), b)
+
+
 def _inverse(g: Builder, dims: Value) -> Value:
-    order = [_known(d) for d in dims.node.inputs] if dims.node is not None else dims.py
-    if order is NOT_CONSTANT or None in order:
+    order = known_ints(dims)
+    if order is None:
         raise LookupError("permute with dims that are not constants")
     n = len(order)
     back = [0] * n
@@ -145,7 +155,7 @@ VIEWS: tuple[View, ...] = (
     View("aten::unflatten", _back_through_reshape),
     View("aten::squeeze", _back_through_reshape),
     View("aten::unsqueeze", lambda g, b, w, dim: g.squeeze(w, dim)),                          # the new dim goes
-    View("aten::expand", _back_through_reshape),           # eager writes only where no element shows twice
+    View("aten::expand", _back_through_reshape, one_to_one=False),      # as a whole, eager writes only without repeats
     View("aten::expand_as", None, make=lambda g, other: ("aten::expand", (g.size(other), False))),
     View("aten::broadcast_to", None, make=lambda g, size: ("aten::expand", (size, False))),
     # ---- the same memory as another type

@@ -304,6 +304,7 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             args = (args[0], args[1], offset)
         if base.root.external is not None:
             self.need_plain_storage(base)
+            self.need_reach(base, args)
         return base, args
 
     def write(self, node: Node, row: Write) -> None:
