@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import UnsupportedMutation
 from .ir import BOOL, Block, Builder, Node, Value
-from .views import everywhere
+from .views import everywhere, known_ints
 
 if TYPE_CHECKING:
     from .views import View
@@ -46,6 +46,7 @@ class Root:
 
 
 ROOT, STEP, PHI, OPAQUE = range(4)
+_RESHAPES = frozenset(["aten::view", "aten::_unsafe_view", "aten::reshape", "aten::flatten", "aten::unflatten"])
 # Views that show other elements than their base has, so that positions cannot be followed through them.
 _OTHER_ELEMENTS = frozenset(
     f"aten::{name}"
@@ -219,7 +220,7 @@ class Memory:
         found = None
         above = alias.parent if alias.form == STEP else None
         while above is not None and above.form == STEP:
-            if not above.row.one_to_one:
+            if self._shows_twice(above):
                 found = above
             above = above.parent
         if above is not None and above.form == PHI and self._may_repeat(above):
@@ -229,9 +230,29 @@ class Memory:
             )  # fmt: skip
         return found
 
+    def _shows_twice(self, step: Alias) -> bool:
+        """Whether an element of the base may show twice in this step. Where as_strided surely does not, its scatter
+        puts it back as the strides of the base are.
+        """
+        if step.row.one_to_one:
+            return False
+        if step.row.kind != "aten::as_strided":
+            return True
+        sizes, strides = known_ints(step.args[0]), known_ints(step.args[1])
+        if sizes is not None and strides is not None and not _overlaps(sizes, strides):
+            return False
+        root = step.root
+        if root is None or (root.external is None and not root.contiguous):
+            raise UnsupportedMutation(
+                "aten::as_strided",
+                "a part of a view that repeats elements is written, and how its base lies in memory is not known",
+                source_line=self.location(), hint="call contiguous() on the base first",
+            )  # fmt: skip
+        return True
+
     def _may_repeat(self, alias: Alias) -> bool:
         while alias.form == STEP:
-            if not alias.row.one_to_one:
+            if self._shows_twice(alias):
                 return True
             alias = alias.parent
         return alias.form == PHI and (self._may_repeat(alias.parent) or self._may_repeat(alias.other))
@@ -249,7 +270,11 @@ class Memory:
                     step.row.kind, "a part of a view that repeats elements is written as another type",
                     source_line=self.location(),
                 )  # fmt: skip
-            positions = step.row.show(self.g, positions, step.args)
+            if step.row.kind in _RESHAPES:
+                # Whether `view` is allowed depends on strides, and positions lie otherwise than the base.
+                positions = self.g.reshape(positions, self.g.size(self.peek(step)))
+            else:
+                positions = step.row.show(self.g, positions, step.args)
         return self.g.put(base, positions, content, False)
 
     def set_root(self, root: Root, content: Value) -> None:
@@ -330,6 +355,17 @@ class Memory:
         for out in outs:
             out.node = node
         self.g.block.nodes.append(node)
+
+
+def _overlaps(sizes: list[int], strides: list[int]) -> bool:
+    """Whether two elements of such a view may be one. Exact for views that nest, else on the safe side."""
+    reach = 0
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if size > 1:
+            if stride <= reach:
+                return True
+            reach += (size - 1) * stride
+    return False
 
 
 def shares_storage(g: Builder, a: Value, b: Value) -> Value:

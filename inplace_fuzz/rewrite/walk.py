@@ -350,8 +350,11 @@ def _first_source_line(text: str) -> str:
 
 
 def lies_otherwise(alias: Alias) -> bool:
-    """May it matter that content lies in memory in another order? Not for a whole input, nor in a known order."""
-    return alias.form != 0 or (alias.root.external is None and not alias.root.contiguous)
+    """May it matter that content lies in memory in another order? Not where the order is known.
+
+    For an input too: what is computed from its new content before the write-back takes on the strides of that.
+    """
+    return alias.form != 0 or not alias.root.contiguous
 
 
 def memory_known_contiguous(alias: Alias) -> bool:
