@@ -8,7 +8,28 @@ from inplace_fuzz.core.text import ParsedFile, parse, render
 from inplace_fuzz.core.verdict import ALL_CHANNELS, OUTPUT_CHANNELS, Channel, Difference, Kind, Lane, Verdict, lane_key
 
 __all__ = [
-    "ALL_CHANNELS", "OUTPUT_CHANNELS", "Arg", "Backend", "CallSeen", "Channel", "Compiled", "Difference", "Kind", "Lane",
-    "Observation", "ParsedFile", "Program", "ProgramError", "Refusal", "SpecError", "TensorSeen", "TensorSpec",
-    "Unavailable", "Verdict", "default_spec", "lane_key", "parse", "render",
-]  # fmt: skip
+    "ALL_CHANNELS",
+    "OUTPUT_CHANNELS",
+    "Arg",
+    "Backend",
+    "CallSeen",
+    "Channel",
+    "Compiled",
+    "Difference",
+    "Kind",
+    "Lane",
+    "Observation",
+    "ParsedFile",
+    "Program",
+    "ProgramError",
+    "Refusal",
+    "SpecError",
+    "TensorSeen",
+    "TensorSpec",
+    "Unavailable",
+    "Verdict",
+    "default_spec",
+    "lane_key",
+    "parse",
+    "render",
+]
