@@ -41,11 +41,11 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
 
 
 def run(command: list[str], home: Path, environment: dict[str, str], text: str) -> None:
-    done = subprocess.run(
-        command, check=False, cwd=home, env=environment, capture_output=True, text=True, timeout=300
-    )
+    done = subprocess.run(command, check=False, cwd=home, env=environment, capture_output=True, text=True, timeout=300)
     # `check` exits with 1 when it finds a fault, which a page may well show.
-    assert done.returncode in ((0, 1) if "inplace-fuzz check" in text else (0,)), f"{text}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode in ((0, 1) if "inplace-fuzz check" in text else (0,)), (
+        f"{text}\n{done.stdout}\n{done.stderr}"
+    )
 
 
 def test_every_page_is_reachable_from_the_readme() -> None:

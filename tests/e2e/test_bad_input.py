@@ -122,6 +122,7 @@ CASES = {
     "no such command": (("ran",), ("'ran'",)),
 }
 
+
 @pytest.mark.parametrize("what", CASES)
 def test_a_mistake_is_one_clear_line(here: Path, what: str) -> None:
     arguments, words = CASES[what]
