@@ -261,6 +261,8 @@ class Campaign:
         here = self._direct.setdefault((result.task.key, target.backend), verdict)
         if target.lane is Lane.DIRECT or here is verdict or verdict.origin == "pass":
             return False
+        if here.kind is Kind.ERROR and str(here) == str(verdict) and target.backend.startswith("torchscript"):
+            return True  # a graph that cannot run, rewritten, cannot run either, and says so in other words
         same_message = normalise_message(here.message) == normalise_message(verdict.message)
         return str(here) == str(verdict) and (same_message or not has_message(verdict))
 

@@ -19,6 +19,7 @@ _RULES = tuple(
         (r"\b(lv|alloc|gv|param|fused_\w+|tensor_|v_|T_)\d+\w*", r"\1N"),  # generated names
         (r"<inplace_fuzz_program_\d+>", "<program>"),
         (r"\binplace_fuzz_program_\d+", "program"),
+        (r"\b(CPU|torch\.)(Bool|Byte|Char|Short|Int|Long|Half|BFloat16|Float|Double)(Type|Tensor)\b", r"\1…\3"),
         (r"(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?", "N"),
         (r"\[(?:N|True|False|None)?(?:,\s*(?:N|True|False|None))*\]", "[N]"),
         (r"\((?:N|True|False|None)?(?:,\s*(?:N|True|False|None))*,?\)", "(N)"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any, cast
 
@@ -48,7 +49,8 @@ def functionalize(
 ) -> Any:  # fmt: skip
     """The same program without in-place operators, ready for a compiler that cannot follow them.
 
-    module_or_graph: an nn.Module (scripted, or traced on `example_inputs` when script does not take it), a
+    module_or_graph: an nn.Module (scripted, or traced on `example_inputs` when script does not take it or gets it
+                     wrong; for target="fx" exported where torch.export takes it), a
                      ScriptModule, a ScriptFunction, a torch._C.Graph (gives a torch._C.Graph), or an
                      fx.GraphModule or ExportedProgram of ATen operators (gives an fx.GraphModule)
     target:          "torchscript" (a ScriptModule that can be saved) or "fx" (functional torch.ops.aten calls, for
@@ -71,10 +73,25 @@ def functionalize(
     elif target == "fx":
         from . import fx
 
-        result, explained = fx.from_torchscript(module_or_graph, example_inputs, rules, **options)
+        result, explained = _fx(module_or_graph, example_inputs, rules, **options)
     else:
         result, explained = _torchscript(module_or_graph, example_inputs, rules, **options)
     return (result, [Explained(*e) for e in explained]) if explain else result
+
+
+def _fx(source: Any, example_inputs: Any, rules: Rules, **options: bool) -> tuple[Any, list[Any]]:
+    """A module of the user's own goes through torch.export, which loses no write, and through TorchScript where export
+    does not take it or the pass refuses what export makes of it.
+    """
+    from . import fx
+
+    own = isinstance(source, torch.nn.Module) and not isinstance(source, torch.jit.ScriptModule)
+    if own and example_inputs is not None:
+        # Export raises many types for what it does not take; the other way may do.
+        with contextlib.suppress(Exception):
+            exported = torch.export.export(source, examples.copies(example_inputs))
+            return fx.functionalized(exported, example_inputs, rules, **options)
+    return fx.from_torchscript(source, example_inputs, rules, **options)
 
 
 def _torchscript(source: Any, example_inputs: Any, rules: Rules, **options: bool) -> tuple[Any, list[Any]]:

@@ -12,23 +12,38 @@ from typing import Any
 import torch
 
 from . import examples
+from .errors import UnsupportedMutation
+from .faithful import faithful, has_branches
 
 
 def as_script(module: torch.nn.Module, example_inputs: Any) -> torch.jit.ScriptModule:
     """`module` as TorchScript: scripted, or, when script does not take it, traced on copies of the example inputs.
 
-    Raises the error that script raised when there are no example inputs to trace with.
+    Where there are example inputs, script is checked against the module on them (`faithful`): a program that script
+    gets wrong is traced, if it has no branches that a trace would freeze and the trace is right.
+    Raises the error that script raised when there are no example inputs to trace with, and UnsupportedMutation when
+    TorchScript does not do what the module does.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return torch.jit.script(module)
+            script = torch.jit.script(module)
         except Exception:
             if example_inputs is None:
                 raise
-        traced = torch.jit.trace(copy.deepcopy(module), examples.copies(example_inputs), check_trace=False)
-        share_tensors(traced._c, module)
-        return traced  # type: ignore[no-any-return]
+            script = None
+        if script is not None and (example_inputs is None or faithful(module, script, example_inputs)):
+            return script
+        if script is None or not has_branches(script):
+            traced = torch.jit.trace(copy.deepcopy(module), examples.copies(example_inputs), check_trace=False)
+            share_tensors(traced._c, module)
+            if script is None or faithful(module, traced, example_inputs):
+                return traced  # type: ignore[no-any-return]
+    raise UnsupportedMutation(
+        "torch.jit.script",
+        "the scripted module does not do what the module does on the example inputs: a fault of TorchScript",
+        hint='use target="fx", or give a module that torch.jit.trace or torch.export.export made',
+    )
 
 
 def with_graph(module: torch.jit.ScriptModule, graph: torch._C.Graph) -> torch.jit.ScriptModule:

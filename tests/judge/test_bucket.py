@@ -22,6 +22,7 @@ from inplace_fuzz.judge import bucket, normalise_message
         ("E: at 0x7f00aa in /usr/lib/x/y.py:12", "E: at 0x1234 in /home/me/z/y.py:99"),
         ("E: <inplace_fuzz_program_12> failed", "E: <inplace_fuzz_program_3> failed"),
         ("E: lv12 is not a tensor", "E: lv3 is not a tensor"),
+        ("E: expand(CPUByteType{[1, 1]}, size=[])", "E: expand(CPUBFloat16Type{[1, 3, 4]}, size=[3, 4])"),
     ],
 )
 def test_values_do_not_split_a_bucket(one: str, two: str) -> None:

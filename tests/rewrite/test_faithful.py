@@ -1,0 +1,84 @@
+"""functionalize() of a module that TorchScript gets wrong: right by another way, or refused; never wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from inplace_fuzz.rewrite import UnsupportedMutation, functionalize
+
+
+class LosesAugmented(torch.nn.Module):
+    def forward(self, x):
+        x |= 1
+        return x
+
+
+class LosesForeach(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(2, dtype=torch.int64))
+
+    def forward(self, x):
+        self.n.add_(x)
+        torch._foreach_add_([x], 1)
+        return x + self.n
+
+
+class LosesReturned(torch.nn.Module):
+    def forward(self, x):
+        y = x + 1
+        out = (y,)
+        y.add_(10)
+        return out
+
+
+class CopiesAView(torch.nn.Module):
+    def forward(self, x):
+        x.type_as(x)[:] = 0
+        return x + 1
+
+
+class DropsLeadingOnes(torch.nn.Module):
+    def forward(self, x):
+        x[0] = (x[1] + 1)[None, None]
+        return x
+
+
+class LosesBehindABranch(torch.nn.Module):
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            x |= 4
+        return x + 1
+
+
+MODULES = (LosesAugmented, LosesForeach, LosesReturned, CopiesAView, DropsLeadingOnes)
+
+
+def show(module: torch.nn.Module, call: Callable[..., object]) -> object:
+    x = torch.tensor([3, 4])
+    output = call(x)
+    output = output[0] if isinstance(output, tuple) else output
+    return output.tolist(), x.tolist(), [b.tolist() for b in module.buffers()]
+
+
+@pytest.mark.parametrize("target", ["torchscript", "fx"])
+@pytest.mark.parametrize("make", MODULES, ids=lambda m: m.__name__)
+def test_what_script_gets_wrong_comes_out_right(make: type[torch.nn.Module], target: str) -> None:
+    eager, module = make(), make()
+    functional = functionalize(module, (torch.tensor([1, 2]),), target=target)
+    assert show(module, functional) == show(eager, eager)
+    assert show(module, functional) == show(eager, eager), "the second call, with the buffers that the first left"
+
+
+def test_looking_leaves_the_module_as_it_was() -> None:
+    module = LosesForeach()
+    functionalize(module, (torch.tensor([1, 2]),))
+    assert module.n.tolist() == [0, 0]
+
+
+def test_what_a_trace_would_freeze_is_refused() -> None:
+    with pytest.raises(UnsupportedMutation, match="a fault of TorchScript"):
+        functionalize(LosesBehindABranch(), (torch.tensor([1, 2]),))
