@@ -24,7 +24,7 @@ from inplace_fuzz.campaign.causes import Causes, cause_of, has_message
 from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.schedule import Group, Schedule
 from inplace_fuzz.campaign.store import Finding, Store, StoreError
-from inplace_fuzz.campaign.text import entry_comment
+from inplace_fuzz.campaign.text import entry_comment, entry_title
 from inplace_fuzz.core import Kind, Lane, Program, Verdict
 from inplace_fuzz.core.features import features
 from inplace_fuzz.execute.drawing import DrawerDied, Drawing
@@ -370,7 +370,8 @@ class Campaign:
         shown = entry_comment(finding.backend, verdict)
         name = str(self.config.corpus)
         if self.config.save_entries:
-            name = str(corpus.write_entry(self.config.corpus, minimal, rows, shown))
+            titled = replace(minimal, title=entry_title(minimal, finding.backend, verdict))
+            name = str(corpus.write_entry(self.config.corpus, titled, rows, shown))
         file = Path(name).name
         for target, seen in verdicts.items():
             if seen.is_finding:

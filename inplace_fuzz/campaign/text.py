@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from inplace_fuzz.core import Difference, Program, Verdict
+from inplace_fuzz.core import Channel, Difference, Kind, Program, Verdict
+from inplace_fuzz.core.features import title
 from inplace_fuzz.core.spec import TensorSpec
 from inplace_fuzz.judge.compare import number, show_values
 from inplace_fuzz.shrink import statements
@@ -106,6 +107,31 @@ def finding_lines(
     if path:
         lines += [f"    saved     {path}", f"    re-run    inplace-fuzz replay {path}"]
     return lines
+
+
+_WRONG = {
+    Channel.VALUES: "gives wrong values",
+    Channel.DTYPE: "gives another dtype",
+    Channel.SHAPE: "gives another shape",
+    Channel.STRUCTURE: "gives other outputs",
+    Channel.STRIDES: "lays its output out otherwise",
+    Channel.INPUTS: "leaves an input wrong",
+    Channel.BUFFERS: "leaves a buffer wrong",
+    Channel.ALIAS: "shares other memory",
+    Channel.AGAIN: "hands out one tensor twice",
+}
+_FAILS = {"export": "fails to export it", "convert": "fails to import it", "build": "fails to build it"}
+
+
+def entry_title(program: Program, backend: str, verdict: Verdict) -> str:
+    """One sentence for the top of a corpus file: what the program does, and what goes wrong with it."""
+    if verdict.channels:
+        wrong = " and ".join(_WRONG[c] for c in verdict.channels[:2])
+    elif verdict.kind is Kind.ERROR:
+        wrong = _FAILS.get(verdict.stage, "fails to run it")
+    else:
+        wrong = f"ends in {verdict}"
+    return f"{title(program).rstrip('.')}: {backend} {wrong}."
 
 
 def entry_comment(backend: str, verdict: Verdict) -> list[str]:

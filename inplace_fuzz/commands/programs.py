@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from inplace_fuzz.api import Checked, available, check, load_program, read_text
 from inplace_fuzz.backends import DEFAULT, check_name
 from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.store import Finding
-from inplace_fuzz.campaign.text import entry_comment, finding_lines, program_lines
+from inplace_fuzz.campaign.text import entry_comment, entry_title, finding_lines, program_lines
 from inplace_fuzz.core import Kind, Lane, Program, ProgramError, default_spec, parse
 from inplace_fuzz.core.text import is_exact, render_inputs
 from inplace_fuzz.execute.engine import Engine, Target
@@ -132,8 +133,9 @@ def shrink_program(path: Path, backend: str | None, lane: str, seconds: float, d
         targets = [Target(n, Lane(item)) for n, d in answer.items() for item in d.get("lanes", ())]
         versions = {n: d["version"] for n, d in answer.items() if "version" in d}
         rows, _ = expectations(engine, finding.minimal, targets, versions)
-    saved = corpus.write_entry(directory, finding.minimal, rows, entry_comment(backend, finding.minimal_verdict))
     verdict = finding.minimal_verdict
+    titled = replace(finding.minimal, title=entry_title(finding.minimal, backend, verdict))
+    saved = corpus.write_entry(directory, titled, rows, entry_comment(backend, verdict))
     click.echo(
         "\n".join(
             finding_lines(finding.minimal, backend, lane, checked.version, verdict, original=program, path=str(saved))

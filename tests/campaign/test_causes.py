@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inplace_fuzz import corpus
 from inplace_fuzz.campaign.causes import Causes, cause_of
-from inplace_fuzz.campaign.text import difference_lines, finding_lines
+from inplace_fuzz.campaign.text import difference_lines, entry_title, finding_lines
 from inplace_fuzz.core import Channel, Difference, Kind, Program, TensorSpec, Verdict
 
 HEAD = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n"
@@ -63,6 +63,13 @@ def test_the_corpus_is_what_is_known(tmp_path: Path) -> None:
     causes.learn_corpus([corpus.read_entry(path)])
     cause = causes.explanation("tvm", "direct", error("ValueError: (7)"), program("return x + 1"))
     assert causes.known(cause) == path.name
+
+
+def test_a_title_says_what_goes_wrong() -> None:
+    given = program("x[0] = 1", "return x")
+    assert entry_title(given, "tvm", WRONG).endswith(": tvm gives wrong values.")
+    assert entry_title(given, "tvm", error("E: no")).endswith(": tvm fails to import it.")
+    assert entry_title(given, "tvm", Verdict(Kind.CRASH, signal="SIGSEGV")).endswith(": tvm ends in crash(SIGSEGV).")
 
 
 def test_carets_stand_under_what_differs() -> None:
