@@ -62,6 +62,8 @@ class Tvm:
 
         enter("export")
         exported = torch.export.export(module, example)
+        if _looks_beyond(exported, example):
+            raise NotImplementedError("as_strided looks at storages, and TVM is given dense copies of the inputs")
         enter("convert")
         relax_module = from_exported_program(exported)
         parameters = [p.name_hint if hasattr(p, "name_hint") else p.name for p in relax_module["main"].params]
@@ -80,6 +82,13 @@ class Tvm:
             return pytree.tree_unflatten(_tensors(results), out_spec)
 
         return Compiled(call)
+
+
+def _looks_beyond(exported: Any, example: tuple[Any, ...]) -> bool:
+    """Whether the program addresses storages, and an input is not the whole of its own in order."""
+    inputs = [t for t in pytree.tree_leaves(example) if isinstance(t, torch.Tensor)]
+    whole = all(t.is_contiguous() and t.numel() * t.element_size() == t.untyped_storage().nbytes() for t in inputs)
+    return not whole and any("as_strided" in str(node.target) for node in exported.graph.nodes)
 
 
 def _tensors(results: Any) -> list[Any]:

@@ -1,0 +1,40 @@
+# Calls _foreach_add_ on [x] and returns x: torchscript-graph gives wrong values and leaves an input wrong.
+#
+# inplace-fuzz: 1
+# torchscript         direct      torch 2.13.0              mismatch(values, inputs)   known
+# torchscript         rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript
+# torchscript-graph   direct      torch 2.13.0              mismatch(values, inputs)   known
+# torchscript-graph   rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript
+# export              direct      torch 2.13.0              agree
+# export              rewritten   torch 2.13.0              agree
+# torchscript-trace   direct      torch 2.13.0              agree
+# torchscript-trace   rewritten   torch 2.13.0              agree
+# tvm                 direct      apache-tvm 0.27.0.post1   refused(convert)
+# tvm                 legalised   apache-tvm 0.27.0.post1   refused(convert)
+# tvm                 rewritten   apache-tvm 0.27.0.post1   refused(convert)
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        torch._foreach_add_([x], 1)
+        return x
+
+
+def inputs():
+    return (torch.tensor([1.0, 2.0]),)
+
+
+# output, 2 of 2 elements differ
+#     eager              [2, 3]
+#     torchscript-graph  [1, 2]
+#                         ^  ^
+# input x, 2 of 2 elements differ
+#     eager              [2, 3]
+#     torchscript-graph  [1, 2]
+#                         ^  ^
+if __name__ == "__main__":
+    from inplace_fuzz import show_difference
+
+    show_difference(M, inputs, backend="torchscript")

@@ -1,0 +1,44 @@
+# Calls _foreach_mul_ on [x] and returns x: torchscript-graph gives wrong values and leaves an input wrong.
+#
+# inplace-fuzz: 1
+# export              rewritten   torch 2.13.0              mismatch(buffers)                   known   origin: torchscript
+# torchscript         direct      torch 2.13.0              mismatch(values, inputs)            known
+# torchscript         rewritten   torch 2.13.0              mismatch(values, inputs)            known   origin: torchscript
+# torchscript-graph   direct      torch 2.13.0              mismatch(values, inputs, buffers)   known
+# torchscript-graph   rewritten   torch 2.13.0              mismatch(values, inputs, buffers)   known   origin: torchscript
+# export              direct      torch 2.13.0              agree
+# torchscript-trace   direct      torch 2.13.0              agree
+# torchscript-trace   rewritten   torch 2.13.0              agree
+# tvm                 direct      apache-tvm 0.27.0.post1   refused(convert)
+# tvm                 legalised   apache-tvm 0.27.0.post1   refused(convert)
+# tvm                 rewritten   apache-tvm 0.27.0.post1   refused(convert)
+
+import torch
+
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('buf', torch.arange(6, dtype=torch.int64).reshape([2, 3]))
+
+    def forward(self, x):
+        torch._foreach_mul_([x], 0)
+        return x
+
+
+def inputs():
+    return (torch.tensor([1.0, 2.0]),)
+
+
+# output, 2 of 2 elements differ
+#     eager              [0, 0]
+#     torchscript-graph  [1, 2]
+#                         ^  ^
+# input x, 2 of 2 elements differ
+#     eager              [0, 0]
+#     torchscript-graph  [1, 2]
+#                         ^  ^
+if __name__ == "__main__":
+    from inplace_fuzz import show_difference
+
+    show_difference(M, inputs, backend="export", lane="rewritten")

@@ -1,0 +1,34 @@
+# Calls masked_fill_ on x and returns x: torchscript-trace fails to import it.
+#
+# inplace-fuzz: 1
+# torchscript-trace   direct      torch 2.13.0              error(convert)   known
+# torchscript-trace   rewritten   torch 2.13.0              error(convert)   known
+# export              direct      torch 2.13.0              agree
+# export              rewritten   torch 2.13.0              agree
+# torchscript         direct      torch 2.13.0              agree
+# torchscript         rewritten   torch 2.13.0              agree
+# torchscript-graph   direct      torch 2.13.0              agree
+# torchscript-graph   rewritten   torch 2.13.0              agree
+# tvm                 direct      apache-tvm 0.27.0.post1   agree
+# tvm                 legalised   apache-tvm 0.27.0.post1   agree
+# tvm                 rewritten   apache-tvm 0.27.0.post1   agree
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        x.masked_fill_(x > 0, True)
+        return x
+
+
+def inputs():
+    return (torch.tensor([1.0, 2.0]),)
+
+
+# torchscript-trace/direct says: RuntimeError: 0 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/jit/ir/alias_analysis.cpp":623, please report a bug to PyTorch. We don't have an op for aten::masked_fill_ but it isn't a special case.  Argument types: Tensor, Tensor, bool,
+# torchscript-trace/rewritten says: RuntimeError: 0 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/jit/ir/alias_analysis.cpp":623, please report a bug to PyTorch. We don't have an op for aten::masked_fill_ but it isn't a special case.  Argument types: Tensor, Tensor, bool,
+if __name__ == "__main__":
+    from inplace_fuzz import show_difference
+
+    show_difference(M, inputs, backend="torchscript-trace")

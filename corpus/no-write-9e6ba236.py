@@ -1,0 +1,38 @@
+# Returns self.buf: torchscript-trace fails to import it.
+#
+# inplace-fuzz: 1
+# torchscript-trace   direct      torch 2.13.0              error(convert)   known
+# torchscript-trace   rewritten   torch 2.13.0              error(convert)   known
+# export              direct      torch 2.13.0              agree
+# export              rewritten   torch 2.13.0              agree
+# torchscript         direct      torch 2.13.0              agree
+# torchscript         rewritten   torch 2.13.0              agree
+# torchscript-graph   direct      torch 2.13.0              agree
+# torchscript-graph   rewritten   torch 2.13.0              agree
+# tvm                 direct      apache-tvm 0.27.0.post1   agree
+# tvm                 legalised   apache-tvm 0.27.0.post1   agree
+# tvm                 rewritten   apache-tvm 0.27.0.post1   agree
+
+import torch
+
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('buf', torch.zeros([2, 3]))
+
+    def forward(self, x):
+        v = x
+        return self.buf
+
+
+def inputs():
+    return (torch.tensor([1.0, 2.0]),)
+
+
+# torchscript-trace/direct says: RuntimeError: outputs_[i]->uses().empty() INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/jit/ir/ir.cpp":1289, please report a bug to PyTorch.
+# torchscript-trace/rewritten says: RuntimeError: outputs_[i]->uses().empty() INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/torch/csrc/jit/ir/ir.cpp":1289, please report a bug to PyTorch.
+if __name__ == "__main__":
+    from inplace_fuzz import show_difference
+
+    show_difference(M, inputs, backend="torchscript-trace")
