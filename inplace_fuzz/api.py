@@ -14,6 +14,8 @@ from inplace_fuzz.campaign.text import finding_lines
 from inplace_fuzz.core import Lane, Program, ProgramError, Verdict, parse
 from inplace_fuzz.execute.engine import Engine, Limits, Target, Task
 
+_DESCRIBE_SECONDS = 30.0  # for a file to be imported and its inputs made
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -62,7 +64,7 @@ def check(
 def read_text(path: Path) -> str:
     """A program file's text. Raises ProgramError for what is not UTF-8, and OSError where it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ProgramError(f"{path} is not UTF-8 text; save it as UTF-8") from None
 
@@ -79,7 +81,9 @@ def load_program(path: Path, engine: Engine | None = None) -> Program:
     if engine is None:
         with Engine(workers=1) as own:
             return load_program(path, own)
-    return Program.from_json(engine.ask("describe", {"text": text, "name": str(path)})["program"])
+    return Program.from_json(
+        engine.ask("describe", {"text": text, "name": str(path)}, seconds=_DESCRIBE_SECONDS)["program"]
+    )
 
 
 def show_difference(module: type, *inputs: Callable[[], Any], backend: str, lane: str = "direct") -> None:

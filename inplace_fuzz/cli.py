@@ -81,6 +81,7 @@ class Names(click.ParamType):  # type: ignore[type-arg]
         return found
 
 
+MIXES = ("default", "control-flow", "shared-inputs", "rounding")
 BACKENDS = click.option(
     "--backends", type=Names(), default=DEFAULT, show_default=",".join(DEFAULT), help="Comma-separated backends."
 )
@@ -121,7 +122,7 @@ def cli() -> None:
 @STORE
 @click.option("--report", type=click.Path(path_type=Path), default=None, help="Write a report into this directory.")
 @click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True)
-@click.option("--mix", default=None, help="A named feature mix of the generator.")
+@click.option("--mix", type=click.Choice(MIXES), default=None, help="A named feature mix of the generator.")
 @click.option("--shard", default="1/1", help="This machine's part, i/n.")
 @click.option("--no-save", is_flag=True, help="Leave the corpus as it is; findings stay in the store.")
 @user_errors

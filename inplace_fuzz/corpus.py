@@ -82,7 +82,7 @@ class Entry:
 def read_entry(path: Path) -> Entry:
     """Takes a corpus file apart without running it. Raises CorpusError, naming the file and what is wrong with it."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise CorpusError(f"{path} is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:
@@ -145,18 +145,15 @@ def entries(directory: Path) -> list[Entry]:
 # ----------------------------------------------------------------------------------------------------------- writing
 def render_entry(program: Program, expectations: Iterable[Expectation], shown: Iterable[str] = ()) -> str:
     """The file's text. `shown` are lines for the comment block at the end: what eager gives, what the backend gives."""
-    rows = sorted(expectations, key=lambda e: (not e.is_fault, e.backend, e.lane))
-    table = [(e.backend, e.lane, e.versions, e.verdict, e.status, e.note) for e in rows]
-    widths = [max((len(row[k]) for row in table), default=0) for k in range(6)]
+    rows = list(expectations)
     lines = [f"# {line}" for line in _wrap(program.title or title(program))]
-    lines += ["#", f"# inplace-fuzz: {FORMAT}"]
-    lines += ["# " + "   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    lines += ["#", f"# inplace-fuzz: {FORMAT}", *table_lines(rows)]
     text = "\n".join(lines) + "\n\n" + render(program)
     comments = [f"# {line}".rstrip() for line in shown]
-    comments += [f"# {e.key} says: {e.message}" for e in rows if e.message and e.is_fault]
+    comments += said_lines(rows)
     if comments:
         text += "\n\n" + "\n".join(comments) + "\n"
-    fault = next((e for e in rows if e.is_fault), None)
+    fault = next((e for e in _in_order(rows) if e.is_fault), None)
     if fault is not None:
         lane = "" if fault.lane == Lane.DIRECT else f', lane="{fault.lane}"'
         later = [f"inputs_{k + 1}" for k in range(1, len(program.calls))]
@@ -167,6 +164,22 @@ def render_entry(program: Program, expectations: Iterable[Expectation], shown: I
             f'    show_difference({arguments}, backend="{fault.backend}"{lane})\n'
         )
     return text
+
+
+def _in_order(rows: Iterable[Expectation]) -> list[Expectation]:
+    """Faults first: they are what the file is kept for."""
+    return sorted(rows, key=lambda e: (not e.is_fault, e.backend, e.lane))
+
+
+def table_lines(rows: Iterable[Expectation]) -> list[str]:
+    """The header's table."""
+    cells = [(e.backend, e.lane, e.versions, e.verdict, e.status, e.note) for e in _in_order(rows)]
+    widths = [max((len(row[k]) for row in cells), default=0) for k in range(6)]
+    return ["# " + "   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def said_lines(rows: Iterable[Expectation]) -> list[str]:
+    return [f"# {e.key} says: {e.message}" for e in _in_order(rows) if e.message and e.is_fault]
 
 
 def _wrap(text: str, width: int = 110) -> list[str]:
@@ -221,19 +234,31 @@ def check_writable(directory: Path) -> None:
 
 
 def updated(entry: Entry, fresh: Iterable[Expectation]) -> str:
-    """The entry's text with these expectations in place of those of the same backend, lane and version."""
-    program = entry.program
-    assert program is not None
+    """The entry's text with these expectations in place of those of the same backend, lane and version.
+
+    Only the table and what the backends say at the end change; whatever else a person wrote stays.
+    """
     new = list(fresh)
     replaced = {(e.key, e.versions) for e in new}
     kept = [e for e in entry.expectations if (e.key, e.versions) not in replaced]
-    notes = {(e.key): e.note for e in entry.expectations}
+    notes = {e.key: e.note for e in entry.expectations}
     rows = [*kept, *(replace(e, note=e.note or notes.get(e.key, "")) for e in new)]
-    return render_entry(replace(program, title=entry.title), rows, shown_lines(entry))
+    lines = [line for line in entry.parsed.text.splitlines() if not _RAISES.match(line)]
+    header = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    mark = next((k for k in range(header) if _MARK.match(lines[k][1:].strip())), None)
+    if mark is None:
+        lines[header:header] = ["#", f"# inplace-fuzz: {FORMAT}", *table_lines(rows)]
+    else:
+        after = next((k for k in range(mark + 1, header) if not lines[k].strip("# ")), header)
+        lines[mark + 1 : after] = table_lines(rows)
+    says = said_lines(rows)
+    end = next((k for k, line in enumerate(lines) if line.startswith("if __name__")), len(lines))
+    lines[end:end] = says
+    return "\n".join(lines) + "\n"
 
 
 def shown_lines(entry: Entry) -> list[str]:
-    """The comment block at the end of the file, without what `render_entry` adds itself."""
+    """The comment block at the end of the file, without what the backends say."""
     lines = entry.parsed.text.splitlines()
     start = max((k for k, line in enumerate(lines) if line.startswith(("    return", "        return"))), default=0)
     block = [line for line in lines[start + 1 :] if line.startswith("#") and not _RAISES.match(line)]

@@ -29,7 +29,11 @@ _SCRIPT_REFUSALS = (
     Refusal("UnsupportedNodeError", r".", **_READ),
     Refusal("RuntimeError", r"currently not supported|Unsupported operation: indexing|are not supported", **_READ),
     Refusal("RuntimeError", r"Arguments for call are not valid|Unknown builtin op|Unknown type name", **_READ),
-    Refusal("RuntimeError", r"undefined value|Expected a value of type|has no attribute|Cannot emit expr for", **_READ),
+    Refusal(
+        "RuntimeError",
+        r"undefined value|cannot be used as a value|Expected a value of type|has no attribute|Cannot emit expr for",
+        **_READ,
+    ),
     Refusal("OSError", r"could not get source|source code not available", **_READ),
 )
 _TRACE_REFUSALS = (

@@ -51,7 +51,7 @@ def module_program(engine: Engine, target: str, inputs: Sequence[str]) -> Progra
             raise ProgramError(
                 f'{file} has no inputs(); add one that returns the tuple of arguments, or pass --input "f32[4,3]"'
             )
-        return Program.from_json(engine.ask("describe", {"text": renamed, "name": file})["program"])
+        return Program.from_json(engine.ask("describe", {"text": renamed, "name": file}, seconds=30.0)["program"])
     specs = tuple(default_spec(t, start=1 + 100 * k) for k, t in enumerate(inputs))
     parsed = parse(_without_inputs(renamed) + "\n\n" + render_inputs(specs), name=file)
     program = parsed.program((specs,))

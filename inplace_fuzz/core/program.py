@@ -45,14 +45,20 @@ class Program:
         return ast.parse(self.source)
 
     @cached_property
-    def forward(self) -> ast.FunctionDef:
-        """The `forward` of class M. Raises ProgramError where there is none."""
+    def _forward(self) -> ast.FunctionDef | None:
         for node in self.tree.body:
             if isinstance(node, ast.ClassDef) and node.name == "M":
                 for item in node.body:
                     if isinstance(item, ast.FunctionDef) and item.name == "forward":
                         return item
-        raise ProgramError("there is no `class M(torch.nn.Module)` with a `forward` in it; name your class M")
+        return None
+
+    @property
+    def forward(self) -> ast.FunctionDef:
+        """The `forward` of class M. Raises ProgramError where it has none of its own."""
+        if self._forward is None:
+            raise ProgramError("class M has no `forward` of its own; write it in `class M(torch.nn.Module)`")
+        return self._forward
 
     @cached_property
     def _plain(self) -> re.Match[str] | None:
@@ -68,7 +74,9 @@ class Program:
         """The names of `forward`'s arguments, without self."""
         if self._plain is not None:
             return tuple(self._plain[2].split(", ")[1:])
-        arguments = self.forward.args
+        if self._forward is None:
+            return ()  # inherited: inputs are then told apart by their place
+        arguments = self._forward.args
         return tuple(a.arg for a in arguments.posonlyargs + arguments.args)[1:]
 
     @cached_property

@@ -11,6 +11,8 @@ from typing import Any, cast
 import torch
 
 from . import examples, module, torchscript
+from .errors import UnsupportedMutation
+from .faithful import faithful_fx
 from .ir import Graph, looks_at_storage
 from .rules import DEFAULT_RULES, Rules
 from .walk import Walk
@@ -85,13 +87,24 @@ def _fx(source: Any, example_inputs: Any, rules: Rules, **options: bool) -> tupl
     """
     from . import fx
 
+    if isinstance(source, torch.nn.Module):
+        module.refuse_shared_state(source, example_inputs or ())
     own = isinstance(source, torch.nn.Module) and not isinstance(source, torch.jit.ScriptModule)
-    if own and example_inputs is not None:
-        # Export raises many types for what it does not take; the other way may do.
-        with contextlib.suppress(Exception):
+    # Export raises many types for what it does not take; the other way may do.
+    with contextlib.suppress(Exception):
+        if own and example_inputs is not None:
             exported = torch.export.export(source, examples.copies(example_inputs))
-            return fx.functionalized(exported, example_inputs, rules, **options)
-    return fx.from_torchscript(source, example_inputs, rules, **options)
+            made = fx.functionalized(exported, example_inputs, rules, **options)
+            if not options["write_back"] or faithful_fx(source, made[0], example_inputs):
+                return made
+    made = fx.from_torchscript(source, example_inputs, rules, **options)
+    if own and options["write_back"] and not faithful_fx(source, made[0], example_inputs):
+        raise UnsupportedMutation(
+            "fx",
+            "neither torch.export nor TorchScript does what the module does on the example inputs",
+            hint="report which line differs; `inplace-fuzz check` shows it",
+        )
+    return made
 
 
 def _torchscript(source: Any, example_inputs: Any, rules: Rules, **options: bool) -> tuple[Any, list[Any]]:

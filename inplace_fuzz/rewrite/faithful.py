@@ -36,6 +36,32 @@ def faithful(module: torch.nn.Module, script: Any, example_inputs: Any) -> bool:
         return _same(eager, _run(module, script, examples.copies(example_inputs)))
 
 
+def faithful_fx(module: torch.nn.Module, functional: torch.fx.GraphModule, example_inputs: Any) -> bool:
+    """The same of an FX module, whose buffers are told apart by name. Its tensors are put back afterwards."""
+    with torch.random.fork_rng(devices=[]):
+        try:
+            own = copy.deepcopy(module)
+            torch.manual_seed(0)
+            inputs = examples.copies(example_inputs)
+            output = own(*inputs)
+        except Exception:  # noqa: BLE001  whatever it raises, there is nothing to compare with
+            return True
+        torch.manual_seed(0)
+        others = examples.copies(example_inputs)
+        before = [(t, t.detach().clone()) for t in _state(functional)]
+        try:
+            made = functional(*others)
+            after = {name: t.detach().clone() for name, t in functional.named_buffers()}
+        except Exception:  # noqa: BLE001  it fails where the module does not
+            return False
+        finally:
+            with torch.no_grad():
+                for tensor, value in before:
+                    tensor.data.copy_(value)
+        buffers = [(t, after[name]) for name, t in own.named_buffers() if name in after]
+        return _same((output, inputs), (made, others)) and all(_same(a, b) for a, b in buffers)
+
+
 def has_branches(script: Any) -> bool:
     """Whether the graph holds a branch or a loop, which a trace would freeze."""
     return bool(script.inlined_graph.findAllNodes("prim::If") or script.inlined_graph.findAllNodes("prim::Loop"))

@@ -228,6 +228,8 @@ def _number(e: Any, node: Node, inputs: list[Known]) -> bool:
         number = value.example.item()
         return e.give(node, Known(PLAIN.get(node.kind, lambda v: v)(number), PLAIN.get(node.kind, lambda v: v)(number)))  # type: ignore[no-any-return]
     number = value.example.item()
+    if node.kind in ("aten::Int", "aten::IntImplicit") and not isinstance(number, int):
+        source = e.graph.call_function(torch.ops.aten._to_copy.default, (source,), {"dtype": torch.int64})  # truncates
     made = e.graph.call_function(torch.ops.aten.item.default, (source,))
     cast = {"aten::Int": int, "aten::Float": float, "aten::Bool": bool}.get(node.kind, lambda v: v)
     return e.give(node, Known(made, cast(number), content=True))  # type: ignore[no-any-return]

@@ -317,7 +317,8 @@ class Memory:
             result = body()
             writes = {root: root.cur for root, _, _ in self.written if root.block.encloses(outer_block)}
         finally:
-            self.undo(self.cached, self.written)
+            # What was made in here keeps what was written to it: it may leave as a result of the branch.
+            self.undo(self.cached, [w for w in self.written if w[0].block.encloses(outer_block)])
             self.g.block, self.cached, self.written = outer_block, outer_cached, outer_written
         return (block, result), writes
 

@@ -90,6 +90,22 @@ def tensors(module: torch.nn.Module) -> Iterator[tuple[tuple[str, ...], torch.Te
         yield tuple(name.split(".")), tensor
 
 
+def refuse_shared_state(module: torch.nn.Module, inputs: Any) -> None:
+    """An FX graph takes each tensor of a module as one of its own. Raises UnsupportedMutation where two different ones,
+    or one and an input, look into one storage.
+    """
+    owners: dict[int, tuple[torch.Tensor, str]] = {}
+    for path, tensor in tensors(module):
+        if tensor.numel():
+            first, name = owners.setdefault(tensor.untyped_storage().data_ptr(), (tensor, ".".join(path)))
+            if first is not tensor:
+                raise UnsupportedMutation("fx", f"{name} and {'.'.join(path)} share memory", hint="clone one of them")
+    for value in inputs:
+        if isinstance(value, torch.Tensor) and value.numel() and value.untyped_storage().data_ptr() in owners:
+            name = owners[value.untyped_storage().data_ptr()][1]
+            raise UnsupportedMutation("fx", f"an input and {name} share memory", hint="clone one of them")
+
+
 def tied(module: torch.nn.Module) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Attribute paths that hold one tensor: each path to the first of them."""
     first: dict[int, tuple[str, ...]] = {}

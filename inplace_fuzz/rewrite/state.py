@@ -87,6 +87,8 @@ class State:
         if type_ is None:
             value.fresh = False
             alias = self.memory.base(value, external=name)
+            # It was there before the program ran, wherever it is first mentioned.
+            alias.block = alias.root.block = self.out.block
             self.externals.append(alias)
             return alias
         kind = type_.kind() if hasattr(type_, "kind") else ""

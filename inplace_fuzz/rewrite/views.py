@@ -164,8 +164,9 @@ VIEWS: tuple[View, ...] = (
     View("aten::real", lambda g, b, w: _pair(g, w, g.imag(b)), maybe=True),
     View("aten::imag", lambda g, b, w: _pair(g, g.real(b), w)),
     View("aten::view.dtype", _retyped, call="aten::view"),
-    View("aten::conj", lambda g, b, w: g.conj(w), maybe=True),
-    View("aten::_conj", lambda g, b, w: g.conj(w)),
+    # Whether conj is a view cannot be asked of a graph: looking at its storage resolves it. Read again, never written.
+    View("aten::conj", None, maybe=True),
+    View("aten::_conj", None),
     View("aten::_neg_view", lambda g, b, w: g.neg(w)),
     # ---- the same tensor under another name
     View("aten::detach", _same),

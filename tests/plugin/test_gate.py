@@ -4,7 +4,8 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from runs import ABSENT, RIGHT, WRONG, interrupt_after, run
+
+from tests.plugin.runs import ABSENT, RIGHT, WRONG, interrupt_after, run
 
 pytestmark = pytest.mark.xdist_group("plugin-gate")  # its tests share a directory
 BOTH = f"--fuzz-backends={RIGHT},{WRONG}"

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from runs import environment, run
 
 from inplace_fuzz.plugin.options import PROFILES, parse_time
+from tests.plugin.runs import environment, run
 
 OWNER = """
 def pytest_addoption(parser):

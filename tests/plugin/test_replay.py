@@ -1,7 +1,8 @@
 """A corpus as ordinary tests: what holds passes, what does not says how to update, the rest is skipped and says why."""
 
 import pytest
-from runs import ABSENT, RIGHT, WRONG, run
+
+from tests.plugin.runs import ABSENT, RIGHT, WRONG, run
 
 pytestmark = pytest.mark.xdist_group("plugin-replay")  # its tests share a directory
 PROGRAM = """

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 from rich.console import Console
-from stores import FAILS, LONG, SNAPSHOT, VALUES, finding
 
 from inplace_fuzz.campaign.run import Progress
 from inplace_fuzz.report import PlainListener, RichListener, choose
+from tests.report.stores import FAILS, LONG, SNAPSHOT, VALUES, finding
 
 
 @pytest.fixture

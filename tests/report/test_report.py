@@ -6,13 +6,13 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
-from stores import FAILS, VERSIONS, write_store
 
 from inplace_fuzz.campaign.store import Store, StoreError
 from inplace_fuzz.report import write_report
 from inplace_fuzz.report.causes import ERRORS, SILENT, root_causes
 from inplace_fuzz.report.frames import read_frames
 from inplace_fuzz.report.tables import content, lane_rows, percent
+from tests.report.stores import FAILS, VERSIONS, write_store
 
 
 @pytest.fixture

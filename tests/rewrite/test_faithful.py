@@ -82,3 +82,82 @@ def test_looking_leaves_the_module_as_it_was() -> None:
 def test_what_a_trace_would_freeze_is_refused() -> None:
     with pytest.raises(UnsupportedMutation, match="a fault of TorchScript"):
         functionalize(LosesBehindABranch(), (torch.tensor([1, 2]),))
+
+
+class WritesInABranch(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(2, dtype=torch.int64))
+
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            y = x.clone()
+            y[0] = 3
+            self.n -= x
+        else:
+            y = x.clone()
+            y[1] = 4
+        return y
+
+
+def test_what_is_made_or_first_met_in_a_branch_keeps_its_writes() -> None:
+    eager, module = WritesInABranch(), WritesInABranch()
+    functional = functionalize(module, (torch.tensor([1, 2]),))
+    for values in ([1, 2], [-1, -2], [3, 4]):
+        x, y = torch.tensor(values), torch.tensor(values)
+        assert functional(x).tolist() == eager(y).tolist()
+        assert module.n.tolist() == eager.n.tolist()
+
+
+class Truncates(torch.nn.Module):
+    def forward(self, x):
+        x += 1
+        return x * int(x[1])
+
+
+class WritesAReboundBuffer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("b", torch.zeros(3))
+
+    def forward(self, x):
+        old = self.b
+        self.b = x + 1
+        old.add_(5)
+        return old
+
+
+class WritesAConjugate(torch.nn.Module):
+    def forward(self, x):
+        x.conj().add_(1)
+        return x
+
+
+class BuffersShare(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        both = torch.zeros(4)
+        self.register_buffer("b", both)
+        self.register_buffer("c", both[1:])
+
+    def forward(self, x):
+        self.c.add_(x)
+        return self.b * 1
+
+
+def test_a_number_taken_from_a_tensor_is_truncated_as_in_eager() -> None:
+    functional = functionalize(Truncates(), (torch.tensor([1.5, 2.7]),), target="fx")
+    assert functional(torch.tensor([1.5, 2.7])).tolist() == Truncates()(torch.tensor([1.5, 2.7])).tolist()
+
+
+@pytest.mark.parametrize(
+    ("make", "example"),
+    [
+        (WritesAReboundBuffer, torch.ones(3)),
+        (WritesAConjugate, torch.tensor([1 + 2j])),
+        (BuffersShare, torch.ones(3)),
+    ],
+)
+def test_what_no_way_gets_right_is_refused(make: type[torch.nn.Module], example: torch.Tensor) -> None:
+    with pytest.raises(UnsupportedMutation):
+        functionalize(make(), (example,), target="fx")

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from shrink_texts import forward, holding, program
 
 from inplace_fuzz.core import TensorSpec, default_spec
 from inplace_fuzz.shrink import shrink
 from inplace_fuzz.shrink.doubts import doubts
+from tests.shrink.shrink_texts import forward, holding, program
 
 COUNTS = [
     ("x[[0, 0]] = y[:2]\nreturn x", 1),

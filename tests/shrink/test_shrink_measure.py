@@ -5,13 +5,13 @@ import ast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shrink_planted import PLANTED, big_program
-from shrink_texts import forward, holding, program, signature
 
 from inplace_fuzz.core import Program, TensorSpec, default_spec
 from inplace_fuzz.shrink import PASSES, canonical, canonical_key, operators, rank, shrink, size, statements
 from inplace_fuzz.shrink.edit import show, sound
 from inplace_fuzz.shrink.names import tidy
+from tests.shrink.shrink_planted import PLANTED, big_program
+from tests.shrink.shrink_texts import forward, holding, program, signature
 
 COUNTS = [
     ("x[1:, 0] = y\nreturn x", 1, 1),

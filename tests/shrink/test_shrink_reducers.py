@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from shrink_texts import forward, holding, program, signature
 
 from inplace_fuzz.core import TensorSpec, default_spec
 from inplace_fuzz.shrink import PASSES, shrink
+from tests.shrink.shrink_texts import forward, holding, program, signature
 
 BY_NAME = {p.__name__: p for p in PASSES}
 

@@ -5,12 +5,12 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shrink_planted import PLANTED, Judge, big_program, differs, lost, run
-from shrink_texts import forward, holding, program
 
 from inplace_fuzz.core import Program, render
 from inplace_fuzz.shrink import operators, rank, shrink, size, statements
 from inplace_fuzz.shrink.edit import sound
+from tests.shrink.shrink_planted import PLANTED, Judge, big_program, differs, lost, run
+from tests.shrink.shrink_texts import forward, holding, program
 
 FINAL = {
     "slice copy lost": "x[1:] = y\nreturn x",
