@@ -26,6 +26,7 @@ EXPORT_REFUSALS = (
     Refusal("RuntimeError", r"(?s)metadata mutation|Mutations? on .* is not (yet )?supported|You're using"),
     Refusal("AssertionError", r"(?s)Mutating module attribute|was mutated.*metadata"),
     Refusal("RuntimeError", r"functionalization encountered a tensor being mutated that has internal overlap"),
+    Refusal("RuntimeError", r"is banned in compile|behavior is banned|non-compositional"),
     Refusal("RuntimeError", r"Found following user inputs located at \[.*\] are mutated"),
 )
 

@@ -127,10 +127,11 @@ class Graph:
         if source is not None:
             # The class costs 4.9 ms and keeps 167 KiB for ever; its forward as a function 1.3 ms and nothing.
             graph = _function_graph(source)
-            if program.stateless:
+            if program.is_plain:
                 return Opened(graph)
             state = dict(instance().named_buffers())
-            return Opened(graph, tuple(state.values()), lambda: state)
+            leading = () if program.stateless else tuple(state.values())
+            return Opened(graph, leading, lambda: state)
         with quiet():
             scripted = torch.jit.script(instance())
         return Opened(scripted.inlined_graph, (scripted._c,), lambda: dict(scripted.named_buffers()))  # noqa: SLF001

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +56,10 @@ def compile_lane(subject: Subject, backend: Backend, lane: Lane, stage: Stage) -
         stage.enter("rewrite")
         functional = functionalize(module, example, target="fx")
     stage.enter("legalise")
-    return backend.compile(legalise(functional, backend.name), subject.example(), stage.enter)
+    legal = legalise(functional, backend.name)
+    # Rules that make what does not run are our fault, and raise it here; on a copy, for running moves buffers.
+    copy.deepcopy(legal)(*subject.example())
+    return backend.compile(legal, subject.example(), stage.enter)
 
 
 def _functional_script(module: Any, example: tuple[Any, ...], form: str, stage: Stage) -> Any:

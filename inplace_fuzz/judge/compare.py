@@ -35,8 +35,9 @@ def compare(eager: Observation, other: Observation, channels: frozenset[Channel]
         if channel in channels:
             found.setdefault(channel, []).append(difference)
 
+    still = _unwritten(eager)
     for index, (left, right) in enumerate(zip(eager.calls, other.calls, strict=True)):
-        _compare_call(left, right, index, exact, channels, report)
+        _compare_call(left, right, index, exact, channels, still, report)
     if Channel.AGAIN in channels and eager.kept is not None:
 
         def on_kept(found_on: Channel, difference: Difference) -> None:
@@ -51,14 +52,28 @@ def compare(eager: Observation, other: Observation, channels: frozenset[Channel]
     return Verdict(Kind.MISMATCH, names, differences=shown)
 
 
+def _unwritten(eager: Observation) -> frozenset[str]:
+    """Buffers that hold after every call what they held after the first."""
+    first, *later = [call.buffers for call in eager.calls]
+    return frozenset(n for n, t in first.items() if later and all(n in b and b[n].values == t.values for b in later))
+
+
 def _compare_call(
-    eager: CallSeen, other: CallSeen, index: int, exact: bool, channels: frozenset[Channel], report: Report
+    eager: CallSeen,
+    other: CallSeen,
+    index: int,
+    exact: bool,
+    channels: frozenset[Channel],
+    still: frozenset[str],
+    report: Report,
 ) -> None:
     _compare_tree(eager.output, other.output, "output", index, exact, report)
     if Channel.INPUTS in channels:
         _compare_inputs(eager, other, index, exact, report)
     if Channel.BUFFERS in channels:
         for name, seen in eager.buffers.items():
+            if name not in other.buffers and name in still:
+                continue  # a graph need not hold a buffer that nothing writes
             _compare_state(seen, other.buffers.get(name), f"buffer {name}", Channel.BUFFERS, index, exact, report)
     if Channel.ALIAS in channels:
         # Where in a storage a tensor starts follows from strides: judged where they are.
