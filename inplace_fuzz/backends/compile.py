@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.core.backend import Compiled, Refusal, Unavailable
+from inplace_fuzz.core.materialize import torch_version
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 
 # torch.compile keeps eager's strides and aliasing between inputs and outputs, but not for fresh outputs' padding.
@@ -35,7 +36,7 @@ class TorchCompile:
 
             if shutil.which("g++") is None and shutil.which("clang++") is None:
                 raise Unavailable("Inductor needs a C++ compiler; install g++, for example with `apt-get install g++`")
-        return f"torch {torch.__version__.partition('+')[0]}"
+        return torch_version()
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("build")

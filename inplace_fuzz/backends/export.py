@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.core.backend import Compiled, Refusal
+from inplace_fuzz.core.materialize import torch_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
 # How torch.export says that a program is not for it; shared by every compiler that starts from an ExportedProgram.
@@ -43,7 +44,7 @@ class Export:
     starts_no_threads: bool = True
 
     def version(self) -> str:
-        return f"torch {torch.__version__.partition('+')[0]}"
+        return torch_version()
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("export")

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.core.backend import Compiled, Refusal
+from inplace_fuzz.core.materialize import torch_version
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 
@@ -65,7 +66,7 @@ class Script:
     starts_no_threads: bool = True
 
     def version(self) -> str:
-        return f"torch {torch.__version__.partition('+')[0]}"
+        return torch_version()
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         del example
@@ -88,7 +89,7 @@ class Trace:
     starts_no_threads: bool = True
 
     def version(self) -> str:
-        return f"torch {torch.__version__.partition('+')[0]}"
+        return torch_version()
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("convert")
@@ -111,7 +112,7 @@ class Graph:
     starts_no_threads: bool = True
 
     def version(self) -> str:
-        return f"torch {torch.__version__.partition('+')[0]}"
+        return torch_version()
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         del example

@@ -15,6 +15,11 @@ from inplace_fuzz.core.spec import DTYPES, Arg, TensorSpec, contiguous_strides
 _DTYPE: dict[str, torch.dtype] = {name: getattr(torch, name) for name in DTYPES}
 
 
+def torch_version() -> str:
+    """Distribution and version of the torch that runs here, as corpus entries record it: `torch 2.13.0`."""
+    return f"torch {torch.__version__.partition('+')[0]}"
+
+
 def make_call(call: tuple[Arg, ...]) -> tuple[Any, ...]:
     """Fresh arguments for one call. Specs with one `storage` number become views of one storage."""
     return CallMaker(call).make()
