@@ -10,7 +10,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from inplace_fuzz.core.backend import Backend, Unavailable
+from inplace_fuzz.backends.requirements import BadRequirements, read_requirements
+from inplace_fuzz.core.backend import Backend, Requirements, Unavailable, base_name
 
 ENTRY_POINT_GROUP = "inplace_fuzz.backends"
 
@@ -46,8 +47,23 @@ def names() -> tuple[str, ...]:
 
 def check_name(name: str) -> None:
     """Raises UnknownBackend for a name that `load` could not find, without importing anything."""
-    if ":" not in name and name not in BUILTIN and name not in _plugins():
+    if name != (base := base_name(name)):
+        if name.endswith("@"):
+            raise UnknownBackend(f"{name!r} names no version; write for example {name}1.2.0")
+        check_name(base)
+    elif ":" not in name and name not in BUILTIN and name not in _plugins():
         raise UnknownBackend(f"there is no backend {name!r}; choose from {', '.join(names())}")
+
+
+def requirements(name: str) -> Requirements | None:
+    """What pip installs for a backend, or None where its adapter does not say. Imports no adapter and no torch."""
+    check_name(name)
+    base = base_name(name)
+    place = BUILTIN.get(base, base) if base in BUILTIN or ":" in base else _plugins()[base].value
+    try:
+        return read_requirements(place.partition(":")[0])
+    except BadRequirements as error:
+        raise UnknownBackend(f"the backend {base!r} cannot be used: {error}") from None
 
 
 def load(name: str) -> Backend:
@@ -73,4 +89,4 @@ def version_or_reason(name: str) -> tuple[str, str]:
         return "", f"importing it failed: {error}"
 
 
-__all__ = ["BUILTIN", "DEFAULT", "UnknownBackend", "check_name", "load", "names", "version_or_reason"]
+__all__ = ["BUILTIN", "DEFAULT", "UnknownBackend", "check_name", "load", "names", "requirements", "version_or_reason"]

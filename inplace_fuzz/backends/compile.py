@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from inplace_fuzz.core.backend import Compiled, Refusal, Unavailable
+from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, Unavailable
 from inplace_fuzz.core.materialize import torch_version
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 
+REQUIREMENTS = Requirements("torch")
 # torch.compile keeps eager's strides and aliasing between inputs and outputs, but not for fresh outputs' padding.
 _CHANNELS = ALL_CHANNELS - {Channel.STRIDES}
 

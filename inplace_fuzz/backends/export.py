@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from inplace_fuzz.core.backend import Compiled, Refusal
+from inplace_fuzz.core.backend import Compiled, Refusal, Requirements
 from inplace_fuzz.core.materialize import torch_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
+REQUIREMENTS = Requirements("torch")
 # How torch.export says that a program is not for it; shared by every compiler that starts from an ExportedProgram.
 EXPORT_REFUSALS = (
     Refusal("GuardOnDataDependentSymNode", r".", "control flow or sizes that depend on data"),

@@ -18,11 +18,12 @@ from typing import Any
 
 import torch
 
-from inplace_fuzz.core.backend import Compiled, Refusal
+from inplace_fuzz.core.backend import Compiled, Refusal, Requirements
 from inplace_fuzz.core.materialize import torch_version
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 
+REQUIREMENTS = Requirements("torch")
 _READ = {"why": "Python that TorchScript's front end does not read", "stage": "convert"}
 _TRACED = {"why": "what the tracer says it cannot record", "stage": "convert"}
 _SCRIPT_REFUSALS = (

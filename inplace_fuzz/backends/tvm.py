@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
@@ -16,10 +15,10 @@ import torch.utils.dlpack
 from torch.utils import _pytree as pytree
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.core.backend import Compiled, Refusal, Unavailable
+from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
-_DISTRIBUTION = "apache-tvm"
+REQUIREMENTS = Requirements("apache-tvm")
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,7 @@ class Tvm:
     per_fork: int = 8
 
     def version(self) -> str:
-        try:
-            return f"{_DISTRIBUTION} {version(_DISTRIBUTION)}"
-        except PackageNotFoundError:
-            raise Unavailable(f"TVM is not installed; `pip install {_DISTRIBUTION}` brings it") from None
+        return installed_version(REQUIREMENTS.distribution, "tvm")
 
     def warm(self) -> None:
         """Exports and imports one module, so that forked children start with all that this loads. Starts no thread."""

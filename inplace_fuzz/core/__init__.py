@@ -1,6 +1,15 @@
 """The words that every room shares. Importing this needs no torch; `core.materialize` alone does."""
 
-from inplace_fuzz.core.backend import Backend, Compiled, Refusal, Unavailable
+from inplace_fuzz.core.backend import (
+    Backend,
+    Compiled,
+    Refusal,
+    Requirements,
+    Unavailable,
+    base_name,
+    installed_version,
+    split_column,
+)
 from inplace_fuzz.core.observation import CallSeen, Observation, TensorSeen
 from inplace_fuzz.core.program import Program, ProgramError
 from inplace_fuzz.core.spec import Arg, SpecError, TensorSpec, default_spec
@@ -23,13 +32,17 @@ __all__ = [
     "Program",
     "ProgramError",
     "Refusal",
+    "Requirements",
     "SpecError",
     "TensorSeen",
     "TensorSpec",
     "Unavailable",
     "Verdict",
+    "base_name",
     "default_spec",
+    "installed_version",
     "lane_key",
     "parse",
     "render",
+    "split_column",
 ]

@@ -19,6 +19,45 @@ class Unavailable(Exception):
     """The backend cannot run here. The text says why, and what to type to get it."""
 
 
+def split_column(column: str) -> tuple[str, str]:
+    """A backend as it is asked for, `tvm@0.26.0`, as its name and version; `tvm` has an empty version.
+
+    Each is a column of its own in tables and stores; the corpus and root causes know the name alone.
+    """
+    name, _, version = column.partition("@")
+    return name, version
+
+
+def base_name(column: str) -> str:
+    """`tvm` of `tvm@0.26.0`."""
+    return split_column(column)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What pip installs for a backend: the constant `REQUIREMENTS` of the adapter's module.
+
+    Written in literals, because it is read from the module's text: the module itself imports torch. `distribution` is
+    the one whose version `NAME@VERSION` means. `others` are further requirements, where `{version}` stands for that
+    version. `torch` says which releases of torch it works with, and `cuda` that it needs the CUDA build, of several GB.
+    """
+
+    distribution: str
+    others: tuple[str, ...] = ()
+    torch: str = ""
+    cuda: bool = False
+
+
+def installed_version(distribution: str, name: str) -> str:
+    """`apache-tvm 0.27.0.post1`. Raises Unavailable with the command that installs it for the backend `name`."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"{distribution} {version(distribution).partition('+')[0]}"
+    except PackageNotFoundError:
+        raise Unavailable(f"{distribution} is not installed; `inplace-fuzz env create {name}` brings it") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """One way in which a compiler says "not supported": an exception type name and a pattern of its message.
