@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -125,10 +124,8 @@ class Graph:
 
     def open(self, program: Program, instance: Callable[[], Any]) -> Opened:
         """The program's scripted graph, with what it takes before the caller's arguments. `instance` makes a module."""
-        source = function_source(program) if program.script else None
-        if source is not None:
-            # The class costs 4.9 ms and keeps 167 KiB for ever; its forward as a function 1.3 ms and nothing.
-            graph = _function_graph(source)
+        graph = _function_graph(program)
+        if graph is not None:
             if program.is_plain:
                 return Opened(graph)
             state = dict(instance().named_buffers())
@@ -158,10 +155,20 @@ def trace(module: Any, example: tuple[Any, ...]) -> Any:
     return traced
 
 
-@lru_cache(maxsize=1)
-def _function_graph(source: str) -> Any:
-    """The graph of a function, kept while the lanes of one program ask for it. Nobody writes into it."""
-    return torch.jit.CompilationUnit(source).forward.graph
+_last: tuple[Program | None, Any] = None, None
+
+
+def _function_graph(program: Program) -> Any:
+    """The graph of `forward` as a function, or None where it is more than that. Nobody writes into it.
+
+    Kept while the lanes of one program ask for it: the class costs 4.9 ms and keeps 167 KiB for ever; its forward as a
+    function costs 1.3 ms and keeps nothing.
+    """
+    global _last
+    if _last[0] is not program:
+        source = function_source(program) if program.script else None
+        _last = program, None if source is None else torch.jit.CompilationUnit(source).forward.graph
+    return _last[1]
 
 
 def interpreted(graph: Any, opened: Opened) -> Compiled:

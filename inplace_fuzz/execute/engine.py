@@ -64,7 +64,7 @@ class Engine:
         workers: int = 2,
         python: str = sys.executable,
         limits: Limits | None = None,
-        batch: int = 64,
+        batch: int = 128,
         extra_backends: tuple[str, ...] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:

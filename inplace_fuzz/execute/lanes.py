@@ -79,7 +79,13 @@ def _compile_graph(subject: Subject, backend: Any, lane: Lane, stage: Stage) -> 
     from inplace_fuzz.backends.torchscript import interpreted
 
     stage.enter("convert")
-    opened = backend.open(subject.program, subject.module_of_its_own_class)
+    if backend.name in subject.not_opened:
+        raise subject.not_opened[backend.name]  # the lane before has heard it
+    try:
+        opened = backend.open(subject.program, subject.module_to_script)
+    except Exception as error:
+        subject.not_opened[backend.name] = error
+        raise
     graph = opened.graph
     if lane is Lane.REWRITTEN:
         from inplace_fuzz.rewrite import rewrite_graph

@@ -21,6 +21,8 @@ class Subject:
         self.makers = tuple(CallMaker(call) for call in program.calls)
         self._namespace = load_namespace(program.source)
         self._others: list[dict[str, Any]] = []
+        self._scripted: dict[str, Any] | None = None
+        self.not_opened: dict[str, Exception] = {}  # by backend: why it makes no graph of this program
         self._eager: dict[bool, Observation] = {}
 
     def close(self) -> None:
@@ -35,6 +37,13 @@ class Subject:
         """A fresh instance of a fresh class: TorchScript remembers what it made of a class, failures included."""
         self._others.append(load_namespace(self.program.source))
         return self._others[-1]["M"]().eval()
+
+    def module_to_script(self) -> Any:
+        """A fresh instance of the one class whose graphs are read: making a second graph of a class is cheap."""
+        if self._scripted is None:
+            self._scripted = load_namespace(self.program.source)
+            self._others.append(self._scripted)
+        return self._scripted["M"]().eval()
 
     def example(self) -> tuple[Any, ...]:
         """Fresh arguments of the first call, for a compiler to consume."""

@@ -371,7 +371,9 @@ def _overlaps(sizes: list[int], strides: list[int]) -> bool:
 
 def shares_storage(g: Builder, a: Value, b: Value) -> Value:
     """bool: a and b live in one storage. Two empty tensors at its start are the same tensor exactly then."""
-    none = g.ints([0])
-    one = g.ints([1])
-    start = [g.call("aten::as_strided", [v, none, one, 0]) for v in (a, b)]
-    return g.call("aten::is_set_to", start, BOOL)
+    return g.call("aten::is_set_to", [storage_start(g, a), storage_start(g, b)], BOOL)
+
+
+def storage_start(g: Builder, value: Value) -> Value:
+    """An empty tensor at the start of the storage of `value`."""
+    return g.call("aten::as_strided", (value, [0], [1], 0))

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .containers import Sealed, Tup
 from .ir import BOOL, INT, INTS, Block, Node, Value
-from .memory import Alias, shares_storage
+from .memory import Alias, shares_storage, storage_start
 from .views import add, known_ints
 
 
@@ -192,16 +193,7 @@ class State:
         g = self.g
         block, g.block = g.block, Block(self.out.block)
         try:
-            for i, first in enumerate(written):
-                for second in self.externals:
-                    if second is not first and second not in written[:i]:
-                        self._guard(
-                            g.call("aten::__and__", (
-                                shares_storage(g, first.root.first, second.root.first),
-                                g.call("aten::gt", (g.numel(first.root.first), 0), BOOL)), BOOL),
-                            f"inplace_fuzz: {_name(first)} is written and shares memory with {_name(second)}; "
-                            "pass tensors of their own, or give functionalize() example inputs that share memory",
-                        )  # fmt: skip
+            self._guard_sharing(written)
             for base in self.plain_storage:
                 value = base.root.first
                 plain = g.call("aten::is_contiguous", (value,), BOOL)
@@ -217,6 +209,31 @@ class State:
             self.prologue.extend(g.block.nodes)
         finally:
             g.block = block
+
+    def _guard_sharing(self: Any, written: list[Alias]) -> None:
+        """One question for all pairs, since it is asked on every call; which pair it was is asked only then."""
+        g = self.g
+        starts = {alias: storage_start(g, alias.root.first) for alias in (self.externals if written else ())}
+        pairs = [
+            (first, second, g.call("aten::is_set_to", (starts[first], starts[second]), BOOL))
+            for i, first in enumerate(written)
+            for second in self.externals
+            if second is not first and second not in written[:i]
+        ]
+        if not pairs:
+            return
+        found = functools.reduce(lambda a, b: g.call("aten::__or__", (a, b), BOOL), [same for _, _, same in pairs])
+        outer, g.block = g.block, Block(g.block)
+        for first, second, same in pairs:
+            # Two empty tensors share nothing that can be written.
+            holds = g.call("aten::gt", (g.numel(first.root.first), 0), BOOL)
+            self._guard(
+                g.call("aten::__and__", (same, holds), BOOL),
+                f"inplace_fuzz: {_name(first)} is written and shares memory with {_name(second)}; "
+                "pass tensors of their own, or give functionalize() example inputs that share memory",
+            )
+        doubts, g.block = g.block, outer
+        self._when(found, doubts)
 
     def _guard_layout(self: Any, value: Value, first: Value, size: Any, stride: Any, offset: int) -> None:
         g = self.g
@@ -235,12 +252,14 @@ class State:
 
     def _guard(self: Any, wrong: Value, message: str) -> None:
         g = self.g
-        fails, passes = Block(g.block), Block(g.block)
-        raised = Node("prim::RaiseException", [g.const(message), g.const(None)], [], keep=True)
-        fails.nodes.append(raised)
+        fails = Block(g.block)
+        fails.nodes.append(Node("prim::RaiseException", [g.const(message), g.const(None)], [], keep=True))
+        self._when(wrong, fails)
+
+    def _when(self: Any, wrong: Value, then: Block) -> None:
         node = Node("prim::If", [wrong], [], keep=True)
-        node.blocks = [fails, passes]
-        g.block.nodes.append(node)
+        node.blocks = [then, Block(self.g.block)]
+        self.g.block.nodes.append(node)
 
 
 def _name(alias: Alias) -> str:
