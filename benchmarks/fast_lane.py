@@ -5,9 +5,9 @@ to a forked worker, run it eagerly on two value sets and once more after writing
 through `CompilationUnit`, interpret that graph as often, run the pass, interpret its result as often, judge everything.
 
 The floor does nothing else than draw, compile, interpret and run eagerly on the two value sets, in one process, without
-looking at any result. All of it runs on one core: processes on two threads of a core slow each other down, and the floor
-is one process alone. Both figures are marginal: the CPU time of a long run less that of a short one, so that importing
-torch and starting processes does not count.
+looking at any result. All of it runs on one core: two threads of a core slow each other down, and the floor is one
+process alone. Both figures are marginal: the CPU time of a long run less that of a short one, so that importing torch
+and starting processes does not count.
 
     python benchmarks/fast_lane.py [--programs 2000] [--rounds 3] [--profile]
 """
