@@ -344,6 +344,11 @@ def fill(g: Any, x: Any, value: Any) -> Any:
     return g.call(aten.full.default, list(x.shape), value, dtype=x.dtype)
 
 
+def view(g: Any, x: Any, size: Any) -> Any:
+    """A reshape: what a rule makes need not lie in memory as what it stands for, and `view` asks for that."""
+    return g.call(aten.reshape.default, x, size) if not isinstance(size, torch.dtype) else None
+
+
 def _scaled(op: Any) -> Callable[..., Any]:
     """x + alpha * y with the product written out: the importer forgets alpha."""
 
@@ -366,6 +371,8 @@ RULES: dict[Any, Callable[..., Any]] = {
     aten.as_strided_scatter.default: _scatter(torch.as_strided),
     aten.unfold.default: _gather(lambda p, *a: p.unfold(*a)),
     aten.as_strided.default: _gather(torch.as_strided),
+    aten.view.default: view,
+    aten._unsafe_view.default: view,
     aten.index.Tensor: index,
     aten.index_put.default: index_put,
     aten._unsafe_index_put.default: index_put,

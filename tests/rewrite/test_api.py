@@ -159,3 +159,15 @@ def test_dropout_draws_once_and_may_be_its_argument(train: bool) -> None:
         inputs = (torch.arange(4.0),)
         results.append(seen(interpret(each, inputs), inputs))
     assert results[0].differs(results[1]) == []
+
+
+class _ViewsWhatWasWrittenTransposed(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x.t()[0] = 1
+        return x.view(3, 2).clone()
+
+
+def test_a_legalised_graph_may_lie_otherwise_in_memory() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    module = legalise(functionalize(_ViewsWhatWasWrittenTransposed(), (x.clone(),), target="fx"), "tvm")
+    assert module(x.clone()).tolist() == [[1, 1], [2, 1], [4, 5]]

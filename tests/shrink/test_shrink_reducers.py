@@ -130,6 +130,12 @@ def test_plain_signature():
     assert "def forward(self, x, y):" in alone("plain_signature", start).source
 
 
+def test_plain_signature_keeps_the_annotation_of_what_is_no_tensor():
+    start = program("if flag:\n    x.add_(1)\nreturn x", {"x: torch.Tensor": "f32[2]", "flag: bool": "f32[]"})
+    start = start.with_calls((start.calls[0][0], True))
+    assert "def forward(self, x, flag: bool):" in alone("plain_signature", start).source
+
+
 def test_plain_signature_writes_defaults_that_are_never_passed():
     source = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x, n=3, *, flag=False):\n"
     start = replace(

@@ -46,9 +46,13 @@ def inputs_by_literals(program: Program) -> Iterator[Program]:
 
 
 def plain_signature(program: Program) -> Iterator[Program]:
-    """Drops annotations and defaults from forward, and the annotations of its locals."""
+    """Drops annotations and defaults from forward, and the annotations of its locals.
+
+    What is no tensor keeps its annotation: TorchScript takes an argument without one for a tensor.
+    """
     function = program.forward
-    annotated = [a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.annotation]
+    tensors = {p for p, arg in _arguments(program) if isinstance(arg, TensorSpec)}
+    annotated = [a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.annotation and a.arg in tensors]
     bare: dict[ast.AST, ast.AST | None] = {a: ast.arg(a.arg) for a in annotated}
     if function.returns:
         bare[function.returns] = None
