@@ -26,6 +26,7 @@ from inplace_fuzz.report.words import KINDS, counted, counts, duration, found_li
 
 _REFRESH = 0.25  # seconds between redraws of the table
 _HEARTBEAT = 5.0  # seconds between lines where there is no terminal
+_MEASURED = 3.0  # seconds of exploring before a rate means anything
 _STYLES = {
     Kind.AGREE: "green",
     Kind.MISMATCH: "bold red",
@@ -163,13 +164,14 @@ def start_lines(progress: Progress) -> list[str]:
 
 
 def totals(progress: Progress) -> str:
-    """Elapsed, programs, programs per second, and what the time went into."""
+    """Elapsed, programs, programs per second once that can be told, and what the time went into."""
     elapsed = time.monotonic() - progress.started if progress.started else 0.0
-    return (
-        f"{duration(elapsed)}  {counted(progress.programs, 'program')}  "
-        f"{rate(progress.programs, progress.explored)}/s  "
-        f"explored for {duration(progress.explored)}  shrunk for {duration(progress.shrunk)}"
-    )
+    parts = [duration(elapsed), counted(progress.programs, "program")]
+    if progress.explored >= _MEASURED:
+        parts.append(f"{rate(progress.programs, progress.explored)}/s")
+    if progress.shrunk:
+        parts += [f"explored for {duration(progress.explored)}", f"shrunk for {duration(progress.shrunk)}"]
+    return "  ".join(parts)
 
 
 def findings_line(progress: Progress) -> str:
@@ -178,7 +180,7 @@ def findings_line(progress: Progress) -> str:
     if progress.waiting:
         parts.append(f"{progress.waiting} to shrink")
     if met := sum(progress.known.values()):
-        parts.append(f"known ones met {met} times")
+        parts.append("a known one met once" if met == 1 else f"known ones met {met} times")
     return ", ".join(parts)
 
 

@@ -116,3 +116,11 @@ def test_choose_takes_the_table_on_a_terminal(monkeypatch):
     assert isinstance(choose(stream), RichListener)
     monkeypatch.setenv("TERM", "dumb")
     assert isinstance(choose(stream), PlainListener)
+
+
+def test_the_first_heartbeats_say_no_more_than_is_known():
+    progress = Progress(started=time.monotonic() - 6, explored=1.0, programs=3)
+    progress.known = Counter({"a.py": 1})
+    stream = io.StringIO()
+    PlainListener(stream, every=0.0).on_progress(progress)
+    assert stream.getvalue() == "0:06  3 programs  0 new findings, a known one met once\n"
