@@ -33,7 +33,7 @@ def available(engine: Engine, names: Iterable[str]) -> dict[str, dict[str, Any]]
     wanted = list(names)
     for name in wanted:
         registry.check_name(name)
-    return engine.ask("versions", {"backends": wanted})
+    return engine.versions(wanted)
 
 
 def check(

@@ -29,8 +29,9 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         from inplace_fuzz.corpus import CorpusError
         from inplace_fuzz.execute.drawing import DrawingFailed
         from inplace_fuzz.execute.engine import EngineError, OperationFailed
+        from inplace_fuzz.execute.environments import EnvironmentsError
 
-        ours = (CampaignError, CorpusError, DrawingFailed, EngineError, OperationFailed, StoreError)
+        ours = (CampaignError, CorpusError, DrawingFailed, EngineError, EnvironmentsError, OperationFailed, StoreError)
         expected = (*ours, ProgramError, SpecError, UnknownBackend)
         try:
             return function(*args, **kwargs)
@@ -63,7 +64,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some ve
 
 
 class Names(click.ParamType):  # type: ignore[type-arg]
-    """A comma-separated list of backends."""
+    """A comma-separated list of backends, of which `tvm@0.26.0` is one."""
 
     name = "names"
 
@@ -83,7 +84,11 @@ class Names(click.ParamType):  # type: ignore[type-arg]
 
 MIXES = ("default", "control-flow", "shared-inputs", "rounding")
 BACKENDS = click.option(
-    "--backends", type=Names(), default=DEFAULT, show_default=",".join(DEFAULT), help="Comma-separated backends."
+    "--backends",
+    type=Names(),
+    default=DEFAULT,
+    show_default=",".join(DEFAULT),
+    help="Comma-separated backends; tvm@0.26.0 is one version of one.",
 )
 LANES = click.option(
     "--lane",
@@ -275,6 +280,50 @@ def list_backends(wanted: tuple[str, ...] | None) -> None:
     from inplace_fuzz.commands.programs import print_backends
 
     print_backends(wanted or names())
+
+
+@cli.group("env")
+def environments() -> None:
+    """Make and remove environments: one compiler in one version, with a torch of its own."""
+
+
+@environments.command("list")
+@user_errors
+def env_list() -> None:
+    """One line per environment: its name, what is in it, how large it is."""
+    from inplace_fuzz.commands.environments import list_environments
+
+    list_environments()
+
+
+@environments.command("create")
+@click.argument("wanted", metavar="NAME[==VERSION]…", nargs=-1, required=True)
+@click.option("--torch", default="", metavar="VERSION", help="With this torch. [default: ours, where it will do]")
+@user_errors
+def env_create(wanted: tuple[str, ...], torch: str) -> None:
+    """Make an environment for a backend, with its newest release or the one given."""
+    from inplace_fuzz.commands.environments import create_environments
+
+    create_environments(wanted, torch)
+
+
+@environments.command("remove")
+@click.argument("wanted", metavar="NAME[==VERSION]…", nargs=-1, required=True)
+@user_errors
+def env_remove(wanted: tuple[str, ...]) -> None:
+    """Remove environments."""
+    from inplace_fuzz.commands.environments import remove_environments
+
+    remove_environments(wanted)
+
+
+@environments.command("doctor")
+@user_errors
+def env_doctor() -> None:
+    """Look whether every environment works, and clear away what was left half-made."""
+    from inplace_fuzz.commands.environments import doctor
+
+    sys.exit(doctor())
 
 
 def main() -> None:

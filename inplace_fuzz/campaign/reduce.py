@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from inplace_fuzz.campaign.store import Finding
-from inplace_fuzz.core import Kind, Program, Verdict
+from inplace_fuzz.core import Kind, Program, Verdict, base_name
 from inplace_fuzz.corpus import Expectation
 from inplace_fuzz.execute.engine import Engine, Target, Task
 from inplace_fuzz.judge.bucket import bucket
@@ -63,15 +63,15 @@ def expectations(
         note = f"origin: {verdict.origin}" if verdict.origin else ""
         if verdict.nondeterministic:
             note = f"{note}; differs from run to run" if note else "differs from run to run"
-        rows.append(
-            Expectation(
-                target.backend,
-                str(target.lane),
-                versions[target.backend],
-                str(verdict),
-                "known" if verdict.is_finding else "",
-                note,
-                verdict.message,
-            )
+        row = Expectation(
+            base_name(target.backend),
+            str(target.lane),
+            versions[target.backend],
+            str(verdict),
+            "known" if verdict.is_finding else "",
+            note,
+            verdict.message,
         )
+        if row not in rows:  # `tvm` and `tvm@0.27.0` may be one environment
+            rows.append(row)
     return rows, verdicts

@@ -25,7 +25,7 @@ from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.schedule import Group, Schedule
 from inplace_fuzz.campaign.store import Finding, Store, StoreError
 from inplace_fuzz.campaign.text import entry_comment, entry_title
-from inplace_fuzz.core import Kind, Lane, Program, Verdict
+from inplace_fuzz.core import Kind, Lane, Program, Verdict, base_name
 from inplace_fuzz.core.features import features
 from inplace_fuzz.execute.drawing import DrawerDied, Drawing
 from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, Result, Target
@@ -156,7 +156,7 @@ class Campaign:
         self._at_start = set(self.causes.entries.values())
 
     def _prepare(self, engine: Engine, store: Store) -> None:
-        answer = engine.ask("versions", {"backends": list(self.config.backends)})
+        answer = engine.versions(self.config.backends)
         for name in self.config.backends:
             data = answer[name]
             if "unavailable" in data:
@@ -184,7 +184,7 @@ class Campaign:
         for (backend, _), target in self._targets.items():
             groups.setdefault(backend, []).append(target)
         return Schedule(
-            [Group(tuple(targets), _WEIGHTS.get(name, 1.0)) for name, targets in groups.items()],
+            [Group(tuple(targets), _WEIGHTS.get(base_name(name), 1.0)) for name, targets in groups.items()],
             source,
             sharing=self.config.examples is None,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from inplace_fuzz.core import Channel, Difference, Kind, Program, Verdict
+from inplace_fuzz.core import Channel, Difference, Kind, Program, Verdict, base_name
 from inplace_fuzz.core.features import title
 from inplace_fuzz.core.spec import TensorSpec
 from inplace_fuzz.judge.compare import number, show_values
@@ -89,6 +89,7 @@ def finding_lines(
     path: str = "",
 ) -> list[str]:
     """The block that `run`, `check` and `show_difference` print for one finding."""
+    backend = base_name(backend)
     count = statements(program)
     size = f"{count} statement{'s' * (count != 1)}"
     if original is not None:
@@ -131,9 +132,9 @@ def entry_title(program: Program, backend: str, verdict: Verdict) -> str:
         wrong = _FAILS.get(verdict.stage, "fails to run it")
     else:
         wrong = f"ends in {verdict}"
-    return f"{title(program).rstrip('.')}: {backend} {wrong}."
+    return f"{title(program).rstrip('.')}: {base_name(backend)} {wrong}."
 
 
 def entry_comment(backend: str, verdict: Verdict) -> list[str]:
     """The comment block of a corpus file."""
-    return [line for d in verdict.differences[:2] for line in difference_lines(d, backend)]
+    return [line for d in verdict.differences[:2] for line in difference_lines(d, base_name(backend))]

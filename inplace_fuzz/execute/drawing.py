@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Self
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.execute.deaths import Ending, verdict_of
 from inplace_fuzz.execute.directory import SessionDirectory
+from inplace_fuzz.execute.environments import Site
 from inplace_fuzz.execute.job import Job, Limits
 from inplace_fuzz.execute.link import GRACE_SECONDS, Link
 
@@ -158,7 +159,7 @@ class Drawing:
         self._starts += 1
         directory = self._directory.path / f"drawer{self._starts}"
         session = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self._link = Link(self._python, directory, session, self._environment)
+        self._link = Link(Site(self._python), directory, session, self._environment)
         return self._link
 
     def _begin(self, link: Link) -> None:

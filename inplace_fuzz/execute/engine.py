@@ -10,6 +10,10 @@ forks a worker per batch (`worker.py`), and turns what becomes of the workers in
    the worker was owed is queued again, in front.
 4. A death outside every program, or of the warm process itself, puts the warm process in doubt: it is replaced.
 
+Each environment in which a backend lives (`environments.py`) has warm processes of its own, started when there is work
+for it; at most `workers` of all of them are at work at a time. A task whose targets live in several environments is
+judged in each, with eager run on the torch that is there.
+
 Calls nest: a reducer may `run` candidates, or anyone `ask`, while the results of an outer `run` are being read. What is
 asked last is served first, and results for the outer call wait in its own queue.
 """
@@ -20,17 +24,20 @@ import os
 import selectors
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from inplace_fuzz.backends import UnknownBackend
+from inplace_fuzz.core.backend import Unavailable, base_name, split_column
 from inplace_fuzz.core.program import ProgramError
-from inplace_fuzz.execute import processes
+from inplace_fuzz.execute import environments, processes
 from inplace_fuzz.execute.deaths import Ending, verdict_of
 from inplace_fuzz.execute.directory import SessionDirectory
+from inplace_fuzz.execute.environments import Site
 from inplace_fuzz.execute.job import Job, Limits, Target, Task, judging_request
 from inplace_fuzz.execute.link import GRACE_SECONDS, Link
 from inplace_fuzz.execute.runs import SLICE, Done, Pace, Result, Run
@@ -80,9 +87,11 @@ class Engine:
         self._runs: list[Run] = []
         self._pace = Pace()
         self._asked: deque[Job] = deque()
-        self._cold: set[str] = set()  # backends that broke a warm process; workers import them themselves
+        self._home = Site(python)
+        self._sites: dict[str, Site] = {}  # of each backend that was asked for
+        self._cold: set[tuple[Site, str]] = set()  # what broke a warm process; workers import it themselves
         self._numbers = iter(range(1, 1 << 62))
-        self._failed_starts = 0
+        self._failed_starts: Counter[Site] = Counter()
         self._stillborn = 0
         self._ticked = 0.0
         self._back = 0.0
@@ -134,7 +143,7 @@ class Engine:
     def events(self, tasks: Iterable[Task | None], *, confirm: bool = True) -> Iterator[Result | Done]:
         """What `run` yields, and a Done after the last Result of each task."""
         self._check_open()
-        run = Run(iter(tasks), confirm, self._pace)
+        run = Run(iter(tasks), confirm, self._pace, self.site)
         self._runs.append(run)
         try:
             while True:
@@ -148,11 +157,45 @@ class Engine:
             self._runs.remove(run)
             self._cancel(run)
 
-    def ask(self, op: str, payload: dict[str, Any], *, seconds: float | None = None) -> dict[str, Any]:
+    def site(self, column: str) -> Site:
+        """Where a backend, as it is asked for, runs. Raises EngineError where it is to be had in no environment."""
+        if column not in self._sites:
+            try:
+                self._sites[column] = environments.site(column, self.python)
+            except Unavailable as error:
+                raise EngineError(str(error)) from None
+            except UnknownBackend:
+                self._sites[column] = self._home  # its worker says so
+        return self._sites[column]
+
+    def versions(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """For each backend its version, channels and lanes, or `unavailable` with the reason, whatever environments."""
+        answer: dict[str, dict[str, Any]] = {}
+        asked: dict[Site, list[str]] = {}
+        wanted = list(dict.fromkeys(columns))
+        for column in wanted:
+            try:
+                asked.setdefault(self.site(column), []).append(column)
+            except EngineError as error:
+                answer[column] = {"unavailable": str(error)}
+        for site, here in asked.items():
+            try:
+                said = self.ask("versions", {"backends": [base_name(c) for c in here]}, site=site)
+            except EngineError as error:
+                if not site.name:
+                    raise
+                said = {base_name(c): {"unavailable": str(error)} for c in here}
+            answer.update({c: _as_asked(c, said[base_name(c)], site) for c in here})
+        return {column: answer[column] for column in wanted}
+
+    def ask(
+        self, op: str, payload: dict[str, Any], *, seconds: float | None = None, site: Site | None = None
+    ) -> dict[str, Any]:
         """Runs one operation of `operations.py` in a worker and returns its answer.
 
         Raises ProgramError when the program file is at fault, OperationFailed for anything else.
         """
+        site = site or self._home
         self._check_open()
         limits = replace(self.limits, seconds=seconds or max(self.limits.seconds, 120.0))
         answers: list[dict[str, Any]] = []
@@ -161,7 +204,7 @@ class Engine:
             if "end" not in message:
                 answers.append(message)
 
-        job = Job(next(self._numbers), [], limits, {"op": op, "payload": payload}, hear)
+        job = Job(next(self._numbers), [], limits, {"op": op, "payload": payload}, hear, site=site)
         self._asked.append(job)
         try:
             while not answers:
@@ -201,41 +244,74 @@ class Engine:
             self._ticked = now
             self._look_at_clocks(now)
 
+    def _free(self) -> int:
+        """How many more processes may work: those that are starting are at work too."""
+        return self._workers - sum(link.state != "idle" for link in self._links)
+
+    def _idle(self, site: Site) -> Link | None:
+        return next((link for link in self._links if link.state == "idle" and link.site == site), None)
+
     def _staff(self) -> None:
-        """Keeps as many warm processes as there are workers."""
-        while len(self._links) < self._workers:
+        """Starts warm processes, up to as many as there are workers, where work waits and none is idle."""
+        for job in self._asked:
+            self._start_in(job.site, 1)
+        for run in reversed(self._runs):
+            for site in run.sites():
+                self._start_in(site, self._workers)
+
+    def _start_in(self, site: Site, most: int) -> None:
+        while self._free() > 0 and self._idle(site) is None:
+            if sum(link.site == site for link in self._links) >= most:
+                return
             assert self._directory is not None
+            self._make_room(site)
             name = f"{next(self._numbers)}"
-            link = Link(self.python, self._directory.path / name, f"{self._session}.{name}", self.environment)
+            extra = {**(self.environment or {}), **site.variables()}
+            link = Link(site, self._directory.path / name, f"{self._session}.{name}", extra)
             self._links.append(link)
             self._selector.register(link.control, selectors.EVENT_READ, lambda link=link: self._hear(link))
 
+    def _make_room(self, site: Site) -> None:
+        """An idle process holds its torch in memory: no more of them than one for each site, and the workers'."""
+        sites = {link.site for link in self._links} | {site}
+        if len(self._links) + 1 < self._workers + len(sites):
+            return
+        counts = Counter(link.site for link in self._links)
+        spare = [link for link in self._links if link.state == "idle" and counts[link.site] > 1]
+        if spare:
+            self._retire(spare[0])
+
     def _dispatch(self, run: Run | None) -> None:
         """Gives work to idle processes, that of the innermost call first."""
-        idle = [link for link in self._links if link.state == "idle"]
-        while idle and self._asked:
-            job = self._asked.popleft()
-            self._hand(idle.pop(), job, job.request["payload"].get("backends", ()))
+        for job in list(self._asked):
+            link = self._idle(job.site)
+            if link is not None and self._free() > 0:
+                self._asked.remove(job)
+                self._hand(link, job, job.request["payload"].get("backends", ()))
         if run is not None:
             run.fill(queued=self._batch, ahead=self._batch * self._workers * 2)
         for candidate in reversed(self._runs):
-            while idle and candidate.worth_a_fork():
-                items = candidate.take_batch(self._batch, len(idle))
-                job = Job(
-                    next(self._numbers),
-                    items,
-                    self.limits,
-                    judging_request(items, SLICE, confirm=candidate.confirm),
-                    _nobody,
-                    owner=candidate,
-                )
-                job.on_message = partial(candidate.take, job)
-                self._hand(idle.pop(), job, {t.backend for i in items for t in i.targets})
+            for site in candidate.sites():
+                while candidate.worth_a_fork(site) and self._free() > 0 and (link := self._idle(site)) is not None:
+                    idle = sum(k.state == "idle" and k.site == site for k in self._links)
+                    items = candidate.take_batch(site, self._batch, min(idle, self._free()))
+                    job = Job(
+                        next(self._numbers),
+                        items,
+                        self.limits,
+                        judging_request(items, SLICE, confirm=candidate.confirm),
+                        _nobody,
+                        owner=candidate,
+                        site=site,
+                    )
+                    job.on_message = partial(candidate.take, job)
+                    self._hand(link, job, {t.backend for i in items for t in i.targets})
 
     def _hand(self, link: Link, job: Job, backends: Iterable[str]) -> None:
-        wanted = {b for b in (*backends, *self.extra_backends) if b != "eager"}
+        wanted = {base_name(b) for b in (*backends, *self.extra_backends) if b != "eager"}
+        cold = {name for site, name in self._cold if site == link.site}
         try:
-            link.hand(job, warm=sorted(wanted - self._cold - link.warm))
+            link.hand(job, warm=sorted(wanted - cold - link.warm))
         except OSError:
             self._lose(link)
             self._requeue_unstarted(job)
@@ -256,7 +332,7 @@ class Engine:
             self._lose(link)
         elif "ready" in message:
             link.state, link.first_resident = "idle", link.resident
-            self._failed_starts = 0
+            self._failed_starts[link.site] = 0
         elif "warming" in message:
             link.warming, link.since = message["warming"], time.monotonic()
         elif "forked" in message:
@@ -348,13 +424,14 @@ class Engine:
         said = (link.log().splitlines() or ["it said nothing"])[-1]
         link.destroy()
         if starting:
-            self._failed_starts += 1
-            if self._failed_starts > self._workers:
-                raise EngineError(f"{self.python} cannot start a worker ({said}); install torch for it")
+            self._failed_starts[link.site] += 1
+            if self._failed_starts[link.site] > self._workers:
+                todo = "`inplace-fuzz env doctor` looks closer" if link.site.name else "install torch for it"
+                raise EngineError(f"{link.site.name or self.python} cannot start a worker ({said}); {todo}")
         if job is None:
             return
         if link.warming:
-            self._cold.add(link.warming)
+            self._cold.add((link.site, link.warming))
         if job.reason == "cancelled":
             self._release(job)
             return
@@ -416,6 +493,16 @@ class Engine:
                 link.job.stop("cancelled")
                 if link.job.started:
                     self._stop(link.job)
+
+
+def _as_asked(column: str, data: dict[str, Any], site: Site) -> dict[str, Any]:
+    """What an environment says of a backend, unless it holds another version than its name says."""
+    version = split_column(column)[1]
+    has = str(data.get("version", "")).rpartition(" ")[2]
+    if not version or not has or environments.same_version(version, has):
+        return data
+    where = f"the environment {site.name}" if site.name else "this environment"
+    return {"unavailable": f"{where} holds {data['version']}; `inplace-fuzz env doctor` looks closer"}
 
 
 def _nobody(message: dict[str, Any]) -> None:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from inplace_fuzz.core.backend import base_name
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import Lane, Verdict
 from inplace_fuzz.execute import frames
+from inplace_fuzz.execute.environments import Site
 
 _TAIL = 4096
 
@@ -33,7 +36,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A backend, by name or as `module:ATTRIBUTE`, and the lane by which programs reach it."""
+    """A backend, `tvm`, `tvm@0.26.0` or `module:ATTRIBUTE`, and the lane by which programs reach it."""
 
     backend: str
     lane: Lane
@@ -54,15 +57,16 @@ class Entry:
 
     task: Task
     owed: list[Target]
+    number: int = 0  # in the order in which tasks came
 
     @staticmethod
-    def of(task: Task) -> Entry:
-        return Entry(task, list(dict.fromkeys(task.targets)))
+    def of(task: Task, number: int = 0) -> Entry:
+        return Entry(task, list(dict.fromkeys(task.targets)), number)
 
 
 @dataclass
 class Item:
-    """Part of a task for one worker. With `first`, that death is to be confirmed, and the item goes alone."""
+    """Part of a task for one worker: targets of one site. With `first`, that death is to be confirmed, alone."""
 
     entry: Entry
     targets: list[Target]
@@ -79,6 +83,7 @@ class Job:
     request: dict[str, Any]
     on_message: Callable[[dict[str, Any]], None]
     owner: object = None
+    site: Site = field(default_factory=lambda: Site(sys.executable))
     pid: int = 0
     started: float = 0.0
     stopped: float = 0.0  # when the order to kill it was given
@@ -210,7 +215,10 @@ class Job:
 def judging_request(items: Sequence[Item], slice_seconds: float, *, confirm: bool) -> dict[str, Any]:
     """What a worker needs to know of these items."""
     tasks = [
-        {"program": item.entry.task.program.to_json(), "targets": [[t.backend, str(t.lane)] for t in item.targets]}
+        {
+            "program": item.entry.task.program.to_json(),
+            "targets": [[base_name(t.backend), str(t.lane)] for t in item.targets],
+        }
         for item in items
     ]
     return {"tasks": tasks, "slice": slice_seconds, "confirm": confirm}

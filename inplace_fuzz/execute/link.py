@@ -22,6 +22,7 @@ from typing import Any
 
 from inplace_fuzz.execute import processes
 from inplace_fuzz.execute.environment import worker_environment
+from inplace_fuzz.execute.environments import Site
 from inplace_fuzz.execute.job import Job
 
 START_SECONDS = 180.0  # a cold `import torch` from a slow disk
@@ -34,9 +35,10 @@ _PACKET = 1 << 16
 
 
 class Link:
-    def __init__(self, python: str, directory: Path, session: str, extra: Mapping[str, str] | None) -> None:
+    def __init__(self, site: Site, directory: Path, session: str, extra: Mapping[str, str] | None) -> None:
         """Starts a warm process, which says `ready` when it is. `directory` must not exist yet; it is its own."""
         directory.mkdir(mode=0o700)
+        self.site = site
         self.directory = directory
         self.session = session
         self.state = "starting"
@@ -54,7 +56,7 @@ class Link:
         home.mkdir(mode=0o700)
         try:
             with self._log.open("wb") as log:
-                command = [python, "-P", "-m", "inplace_fuzz.execute.zygote"]
+                command = [site.python, "-P", "-m", "inplace_fuzz.execute.zygote"]
                 self.process = subprocess.Popen(  # noqa: S603 - our own module, in the interpreter that was asked for
                     [*command, str(theirs.fileno()), str(directory), str(os.getpid())],
                     stdin=subprocess.DEVNULL,

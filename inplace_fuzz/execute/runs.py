@@ -7,13 +7,15 @@ are handed out in few, so that nothing is sent to a worker that it would only ha
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from inplace_fuzz.core.backend import base_name
 from inplace_fuzz.core.verdict import Kind, Verdict
 from inplace_fuzz.execute.deaths import flaky
+from inplace_fuzz.execute.environments import Site
 from inplace_fuzz.execute.frames import REFERENCE, Place
 from inplace_fuzz.execute.job import Entry, Item, Job, Target, Task
 
@@ -57,18 +59,20 @@ class Pace:
         return sum(self._seconds.get(t.backend, 0.0) for t in item.targets)
 
     def per_fork(self, item: Item) -> int:
-        return min((self._per_fork.get(t.backend, 1 << 30) for t in item.targets), default=1)
+        return min((self._per_fork.get(base_name(t.backend), 1 << 30) for t in item.targets), default=1)
 
 
 @dataclass(eq=False)
 class Run:
-    """See the top of this file. `queue` and `events` are the engine's to fill and empty."""
+    """See the top of this file. `site_of` says where a backend lives; each site has a queue of its own."""
 
     source: Iterator[Task | None]
     confirm: bool
     pace: Pace
-    queue: deque[Item] = field(default_factory=deque)
+    site_of: Callable[[str], Site]
+    queues: dict[Site, deque[Item]] = field(default_factory=dict)
     events: deque[Result | Done] = field(default_factory=deque)
+    pulled: int = 0
     open: int = 0  # tasks pulled and not yet done
     exhausted: bool = False
     closed: bool = False
@@ -81,7 +85,7 @@ class Run:
     # ------------------------------------------------------------------------------------------------------ going out
     def fill(self, *, queued: int, ahead: int) -> None:
         """Pulls tasks until so many are queued, or so many are under way in all."""
-        while not self.exhausted and len(self.queue) < queued and self.open < ahead:
+        while not self.exhausted and self.queued < queued and self.open < ahead:
             try:
                 task = next(self.source)
             except StopIteration:
@@ -91,31 +95,58 @@ class Run:
                 self.dry_since = self.dry_since or time.monotonic()
                 return
             self.dry_since = 0.0
-            entry = Entry.of(task)
+            entry = Entry.of(task, self.pulled)
+            self.pulled += 1
             if not entry.owed:
                 self.events.append(Done(task))
                 continue
             self.open += 1
-            self.queue.append(Item(entry, list(entry.owed)))
+            for targets in self._by_site(entry.owed):
+                self._queue(targets).append(Item(entry, targets))
 
-    def worth_a_fork(self) -> bool:
+    def _by_site(self, targets: Iterable[Target]) -> list[list[Target]]:
+        """Targets that one worker can judge together: of one site, and each backend and lane once."""
+        groups: dict[tuple[Site, int], list[Target]] = {}
+        seen: Counter[tuple[Site, str, str]] = Counter()
+        for target in targets:
+            site = self.site_of(target.backend)
+            here = (site, base_name(target.backend), str(target.lane))
+            groups.setdefault((site, seen[here]), []).append(target)
+            seen[here] += 1
+        return list(groups.values())
+
+    def _queue(self, targets: Sequence[Target]) -> deque[Item]:
+        return self.queues.setdefault(self.site_of(targets[0].backend), deque())
+
+    @property
+    def queued(self) -> int:
+        return sum(map(len, self.queues.values()))
+
+    def sites(self) -> list[Site]:
+        """Where work waits, first where the oldest task waits."""
+        waiting = [site for site, queue in self.queues.items() if queue]
+        return sorted(waiting, key=lambda site: self.queues[site][0].entry.number)
+
+    def worth_a_fork(self, site: Site) -> bool:
         """A fork costs as much as a few cheap programs, so a trickle is gathered for a moment."""
-        if not self.dry_since or self.exhausted or len(self.queue) >= _FEW:
-            return bool(self.queue)
-        return bool(self.queue) and time.monotonic() - self.dry_since > _DRY
+        queue = self.queues[site]
+        if not self.dry_since or self.exhausted or len(queue) >= _FEW:
+            return bool(queue)
+        return bool(queue) and time.monotonic() - self.dry_since > _DRY
 
-    def take_batch(self, most: int, idle: int) -> list[Item]:
-        """Items for one worker; what is to be confirmed goes alone."""
-        size = min(most, -(-len(self.queue) // idle))
-        items = [self.queue.popleft()]
+    def take_batch(self, site: Site, most: int, idle: int) -> list[Item]:
+        """Items for one worker in this site; what is to be confirmed goes alone."""
+        queue = self.queues[site]
+        size = min(most, -(-len(queue) // idle))
+        items = [queue.popleft()]
         if items[0].first is not None:
             return items
         seconds = self.pace.seconds(items[0])
         size = min(size, self.pace.per_fork(items[0]))
-        while len(items) < size and self.queue and self.queue[0].first is None and seconds < SLICE:
-            size = min(size, self.pace.per_fork(self.queue[0]))
-            seconds += self.pace.seconds(self.queue[0])
-            items.append(self.queue.popleft())
+        while len(items) < size and queue and queue[0].first is None and seconds < SLICE:
+            size = min(size, self.pace.per_fork(queue[0]))
+            seconds += self.pace.seconds(queue[0])
+            items.append(queue.popleft())
         return items
 
     # ---------------------------------------------------------------------------------------------------- coming back
@@ -148,7 +179,8 @@ class Run:
     def requeue(self, items: list[Item]) -> None:
         """Puts back, in front and in order, what a worker did not come to."""
         if not self.closed:
-            self.queue.extendleft(reversed(items))
+            for item in reversed(items):
+                self._queue(item.targets).appendleft(item)
 
     def bury(self, job: Job, place: Place, verdict: Verdict) -> None:
         """Blames the death of a worker on the target that it was in, and queues all else that it was owed."""

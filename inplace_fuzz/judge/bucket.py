@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from inplace_fuzz.core.backend import base_name
 from inplace_fuzz.core.verdict import Kind, Verdict
 
 _RULES = tuple(
@@ -51,6 +52,9 @@ class Bucket:
 
 
 def bucket(backend: str, lane: str, verdict: Verdict) -> Bucket:
-    """Where a verdict of this backend and lane belongs. A mismatch has no message: its channels say it all."""
+    """Where a verdict of this backend and lane belongs. A mismatch has no message: its channels say it all.
+
+    Two versions of one backend share their buckets: `tvm@0.26.0` is `tvm` here.
+    """
     message = "" if verdict.kind is Kind.MISMATCH else normalise_message(verdict.message)
-    return Bucket(backend, lane, str(verdict), message, verdict.origin)
+    return Bucket(base_name(backend), lane, str(verdict), message, verdict.origin)

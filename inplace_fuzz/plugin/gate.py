@@ -64,7 +64,7 @@ class Gate:
                 self._check_writable(directory, f"{settings.option}-{option}")
         try:
             with Engine(workers=1) as engine:
-                answer = engine.ask("versions", {"backends": list(settings.backends)})
+                answer = engine.versions(settings.backends)
         except (EngineError, OperationFailed) as error:
             raise pytest.UsageError(str(error)) from None
         for name in settings.backends:

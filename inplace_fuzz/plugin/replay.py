@@ -159,7 +159,7 @@ class Replay:
         if backend not in self._versions:
             wanted = dict.fromkeys([backend, *(item.target.backend for item in _items(session))])
             try:
-                answer = self.engine.ask("versions", {"backends": list(wanted)})
+                answer = self.engine.versions(wanted)
             except (EngineError, OperationFailed) as error:
                 raise Fault(f"no worker could be asked what is installed: {error}") from None
             for name, data in answer.items():
