@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from inplace_fuzz.backends import BUILTIN
+
 PACKAGE = Path(__file__).parent.parent / "inplace_fuzz"
 ORDER = {
     "core": set(),
@@ -79,3 +81,41 @@ def test_worker_side_code_needs_the_standard_library_torch_and_its_compiler_alon
                     names = [node.module]
                 strangers = {n.split(".")[0] for n in names} - allowed - compilers.get(path.name, set())
                 assert not strangers, f"{path.relative_to(PACKAGE)} imports {sorted(strangers)}"
+
+
+def worker_modules() -> set[Path]:
+    """Every file of ours that a worker can import, from the process that forks workers on. Generators stay at home."""
+    seen = {PACKAGE / "__init__.py"}  # imports on demand alone
+    waiting = ["inplace_fuzz.execute.zygote", "inplace_fuzz.execute.warmth", "inplace_fuzz.execute.operations"]
+    waiting += [target.partition(":")[0] for target in BUILTIN.values()]
+    while waiting:
+        name = waiting.pop()
+        stem = PACKAGE.parent.joinpath(*name.split("."))
+        path = next((p for p in (stem.with_suffix(".py"), stem / "__init__.py") if p.is_file()), None)
+        if path is None or path in seen:
+            continue
+        seen.add(path)
+        waiting.append(name.rpartition(".")[0])
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                waiting += [a.name for a in node.names if a.name.startswith("inplace_fuzz.")]
+            elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("inplace_fuzz"):
+                waiting += [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+    return seen
+
+
+def test_what_a_worker_imports_needs_the_standard_library_torch_and_a_compiler_alone() -> None:
+    """Workers run in environments that hold nothing else; tests/execute/test_environments.py runs some that do."""
+    allowed = set(sys.stdlib_module_names) | {"torch", "inplace_fuzz"}
+    modules = worker_modules()
+    assert len(modules) > 30
+    assert not {p.parent.name for p in modules} & {"campaign", "shrink", "report", "plugin", "commands", "generate"}
+    for path in modules - set((PACKAGE / "backends").glob("*.py")):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {a.name for a in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names.add(node.module)
+        strangers = {n.split(".")[0] for n in names} - allowed
+        assert not strangers, f"{path.relative_to(PACKAGE)} imports {sorted(strangers)}"

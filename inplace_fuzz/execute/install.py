@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib.util
 import json
 import os
 import re
@@ -96,10 +97,15 @@ def create(name: str, version: str = "", *, torch: str = "", say: Say = lambda _
         version = releases(needs.distribution)[-1]
     there = find(f"{name}@{version}")
     if there is not None:
+        if torch and not same_version(torch, there.torch):
+            raise EnvironmentsError(
+                f"{needs.distribution} {version} is there already in {there.name} with torch {there.torch}; "
+                f"`inplace-fuzz env remove {there.name}` first"
+            )
         say(f"{there.name} is there already: {there.path}\n")
         return there
     started = time.monotonic()
-    final = environments_directory() / f"{name}@{version}"
+    final = environments_directory() / f"{name}@{version}".replace(":", ".")  # no virtual environment has a colon
     with _partial(final) as directory:
         maker = _Maker(name, version, needs, directory, say)
         maker.make(torch)
@@ -159,7 +165,8 @@ class _Maker:
             if self.uv:
                 _run([self.uv, "venv", "-q", "--allow-existing", "--python", sys.executable, str(self.directory)], "")
             else:
-                _run([sys.executable, "-m", "venv", str(self.directory)], "make a virtual environment")
+                bare = ["--without-pip"] if _own_pip() else []
+                _run([sys.executable, "-m", "venv", *bare, str(self.directory)], "make a virtual environment")
         except _Failed as failed:
             raise EnvironmentsError(f"no virtual environment could be made: {failed!s}") from None
 
@@ -193,7 +200,8 @@ class _Maker:
         constraint.unlink()
 
     def _attempt(self, arguments: Sequence[str]) -> None:
-        command = [self.python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        pip = [sys.executable, "-m", "pip", "--python", self.python] if _own_pip() else [self.python, "-m", "pip"]
+        command = [*pip, "install", "--disable-pip-version-check", "--no-input"]
         if self.uv:
             command = [self.uv, "pip", "install", "--python", self.python]
         try:
@@ -271,6 +279,11 @@ def size(directory: Path) -> int:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(root, name)).st_size
     return total
+
+
+def _own_pip() -> bool:
+    """Whether we have a pip, which then serves environments too: giving each one of its own costs seconds."""
+    return importlib.util.find_spec("pip") is not None
 
 
 def _run(command: Sequence[str], what: str) -> str:
