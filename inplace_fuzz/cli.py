@@ -24,6 +24,7 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        from inplace_fuzz.campaign.bisect import BisectError
         from inplace_fuzz.campaign.run import CampaignError
         from inplace_fuzz.campaign.store import StoreError
         from inplace_fuzz.corpus import CorpusError
@@ -31,8 +32,8 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         from inplace_fuzz.execute.engine import EngineError, OperationFailed
         from inplace_fuzz.execute.environments import EnvironmentsError
 
-        ours = (CampaignError, CorpusError, DrawingFailed, EngineError, EnvironmentsError, OperationFailed, StoreError)
-        expected = (*ours, ProgramError, SpecError, UnknownBackend)
+        ours = (BisectError, CampaignError, CorpusError, DrawingFailed, EngineError, EnvironmentsError)
+        expected = (*ours, OperationFailed, ProgramError, SpecError, StoreError, UnknownBackend)
         try:
             return function(*args, **kwargs)
         except expected as error:
@@ -129,6 +130,9 @@ def cli() -> None:
 @click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True)
 @click.option("--mix", type=click.Choice(MIXES), default=None, help="A named feature mix of the generator.")
 @click.option("--shard", default="1/1", help="This machine's part, i/n.")
+@click.option(
+    "--baseline", type=Names(), default=(), help="Keep only what these versions, for example tvm@0.26.0, get right."
+)
 @click.option("--no-save", is_flag=True, help="Leave the corpus as it is; findings stay in the store.")
 @user_errors
 def run(**options: Any) -> None:
@@ -140,13 +144,16 @@ def run(**options: Any) -> None:
 
 @cli.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--backends", type=Names(), default=None, help="Only these, for example tvm@0.26.0. [default: the file's]"
+)
 @click.option("--corpus", type=click.Path(path_type=Path), default=Path("corpus"), show_default=True)
 @user_errors
-def replay(paths: tuple[Path, ...], corpus: Path) -> None:
+def replay(paths: tuple[Path, ...], backends: tuple[str, ...] | None, corpus: Path) -> None:
     """Run corpus files again and say whether each expectation still holds (all of the corpus by default)."""
     from inplace_fuzz.commands.corpus import replay_files
 
-    sys.exit(replay_files(paths, corpus))
+    sys.exit(replay_files(paths, corpus, backends))
 
 
 @cli.command()
@@ -197,6 +204,30 @@ def shrink(path: Path, backend: str | None, lane: str, seconds: float, corpus: P
     from inplace_fuzz.commands.programs import shrink_program
 
     shrink_program(path, backend, lane, seconds, corpus)
+
+
+@cli.command()
+@FILE
+@click.option("--backend", default=None, help="Whose releases to search. [default: the file's first known fault]")
+@click.option("--lane", default="direct", type=click.Choice([str(lane) for lane in Lane]))
+@click.option("--good", default="", metavar="VERSION", help="A release without the fault. [default: one is looked for]")
+@click.option("--bad", default="", metavar="VERSION", help="A release with the fault. [default: the newest]")
+@click.option("--torch", default="", metavar="VERSION", help="Install each release with this torch.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    default=Path(".inplace-fuzz/bisect"),
+    show_default=True,
+    help="Where a search keeps what it has learnt, to go on later.",
+)
+@user_errors
+def bisect(path: Path, backend: str | None, **options: Any) -> None:
+    """Find the first release of a compiler that has a fault, and write it into the file."""
+    from inplace_fuzz.commands.bisect import bisect_file
+
+    if backend is not None:
+        check_name(backend)
+    bisect_file(path, backend, **options)
 
 
 @cli.group()

@@ -18,23 +18,29 @@ def reduce(
     target: Target,
     *,
     max_seconds: float,
+    baseline: Target | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Shrunk:
     """Shrinks the finding's program without leaving its bucket, and fills in `minimal` and `minimal_verdict`.
 
+    With a `baseline`, no candidate is taken that the baseline does not get right.
     Leaves `minimal` unset when the finding cannot be shown again even once (its verdict is then flaky).
     """
     last: dict[str, Verdict] = {}
 
     def keeps(candidates: Sequence[Program]) -> Sequence[bool]:
-        tasks = [Task(candidate, (target,), k) for k, candidate in enumerate(candidates)]
+        targets = (target,) if baseline is None else (target, baseline)
+        tasks = [Task(candidate, targets, k) for k, candidate in enumerate(candidates)]
         kept = [False] * len(tasks)
+        right = [baseline is None] * len(tasks)
         for result in engine.run(tasks, confirm=False):
             verdict = result.verdict
-            if verdict.is_finding and str(bucket(target.backend, target.lane, verdict)) == finding.bucket:
+            if result.target == baseline:
+                right[result.task.key] = verdict.kind is Kind.AGREE
+            elif verdict.is_finding and str(bucket(target.backend, target.lane, verdict)) == finding.bucket:
                 kept[result.task.key] = True
                 last[result.task.program.digest] = verdict
-        return kept
+        return [k and r for k, r in zip(kept, right, strict=True)]
 
     def on_progress(best: Program, tried: int) -> None:
         del best

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from inplace_fuzz import corpus
 from inplace_fuzz.backends import DEFAULT
+from inplace_fuzz.campaign.baseline import Baseline, BaselineError
 from inplace_fuzz.campaign.causes import Causes, cause_of, has_message
 from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.schedule import Group, Schedule
@@ -62,6 +63,7 @@ class Config:
     shard: tuple[int, int] = (1, 1)
     shrink_share: float = 1.0  # seconds of shrinking allowed for each second of exploring
     limits: Limits = field(default_factory=Limits)
+    baseline: tuple[str, ...] = ()  # versions that must get a program right for a fault to be a finding
     save_entries: bool = True
     resume: bool = True  # shrink what earlier runs in this store left unshrunk
 
@@ -81,6 +83,7 @@ class Progress:
     found: list[Finding] = field(default_factory=list)
     waiting: int = 0
     interrupted: bool = False
+    baseline: Counter[tuple[str, str]] = field(default_factory=Counter)  # faults that the baseline has too
     known: Counter[str] = field(default_factory=Counter)  # corpus file -> how often it was met
 
     def kinds(self, key: tuple[str, str]) -> Counter[str]:
@@ -108,6 +111,7 @@ class Campaign:
         self.causes = Causes()
         self.waiting: list[Finding] = []
         self._targets: dict[tuple[str, str], Target] = {}
+        self._baseline = Baseline()
         self._seconds: dict[tuple[str, str, str], float] = defaultdict(float)
         self._features: Counter[tuple[str, str]] = Counter()
         self._refusals: Counter[tuple[str, str, str, str]] = Counter()
@@ -145,7 +149,9 @@ class Campaign:
 
     def _config_json(self) -> dict[str, object]:
         c = self.config
-        return {"seconds": c.seconds, "examples": c.examples, "backends": c.backends, "mix": c.mix, "shard": c.shard}
+        config: dict[str, object] = {"seconds": c.seconds, "examples": c.examples, "backends": c.backends, "mix": c.mix}
+        config["shard"] = c.shard
+        return config | ({"baseline": c.baseline} if c.baseline else {})
 
     def _learn_corpus(self) -> None:
         for path in corpus.files(self.config.corpus):
@@ -174,6 +180,10 @@ class Campaign:
                 "; ".join(f"{n}: {r}" for n, r in self.progress.unavailable.items()) or "no lane of them was asked for"
             )
             raise CampaignError(f"none of the backends can run here ({reasons})")
+        try:
+            self._baseline.prepare(engine, self.config.baseline, self._targets, self.progress.versions)
+        except BaselineError as error:
+            raise CampaignError(str(error)) from None
         for finding in store.findings(state="new") if self.config.resume else ():
             # What an earlier run left unshrunk, where its backend is still here.
             if (finding.backend, finding.lane) in self._targets:
@@ -208,7 +218,7 @@ class Campaign:
                         self._direct.pop((event.task.key, backend), None)
                 else:
                     schedule.charge(event.task, event.seconds)
-                    self._on_result(event, store)
+                    self._on_result(event, engine, store)
                 progress.programs = schedule.drawn
                 progress.explored = time.monotonic() - started - (progress.shrunk - shrunk_before)
                 if config.seconds is not None and progress.explored >= config.seconds:
@@ -225,7 +235,7 @@ class Campaign:
         self.listener.on_note(f"eager died while drawing ({death.how}){where}; drawing goes on with another seed")
 
     # -------------------------------------------------------------------------------------------------------- triage
-    def _on_result(self, result: Result, store: Store) -> None:
+    def _on_result(self, result: Result, engine: Engine, store: Store) -> None:
         target, verdict = result.target, result.verdict
         key = (target.backend, str(target.lane))
         self.progress.tallies[key][str(verdict)] += 1
@@ -248,11 +258,14 @@ class Campaign:
             self.progress.known[self.causes.known(finding.cause)] += 1
         if verdict.kind is Kind.FLAKY:
             finding.state = "unstable"
+        if finding.state == "new" and self._baseline.shares(engine, finding, self.progress.versions[key[0]]):
+            finding.state = "baseline"
+            self.progress.baseline[key] += 1
         if self._stored[place] >= _KEPT_PER_BUCKET:
             return
         self._stored[place] += 1
         store.add(finding)
-        if finding.id and finding.state != "unstable":
+        if finding.id and finding.state not in {"unstable", "baseline"}:
             self.waiting.append(finding)
 
     def _inherited(self, result: Result) -> bool:
@@ -304,8 +317,11 @@ class Campaign:
 
         try:
             self._refresh(finding)
-            target = self._targets[finding.backend, finding.lane]
-            reduce(engine, finding, target, max_seconds=seconds, progress=on_progress)
+            key = (finding.backend, finding.lane)
+            baseline = self._baseline.targets.get(key)
+            if finding.state == "explained" and self._baseline.shares(engine, finding, self.progress.versions[key[0]]):
+                return True
+            reduce(engine, finding, self._targets[key], max_seconds=seconds, baseline=baseline, progress=on_progress)
             self._settle(engine, store, finding)
         except (EngineError, StoreError, corpus.CorpusError):
             raise
@@ -362,7 +378,9 @@ class Campaign:
         """Runs the minimal program everywhere and saves it with what each backend gave. Returns the file's path."""
         minimal = finding.minimal
         assert minimal is not None
-        rows, verdicts = expectations(engine, minimal, tuple(self._targets.values()), self.progress.versions)
+        targets = dict.fromkeys([*self._targets.values(), *self._baseline.targets.values()])
+        versions = {**self._baseline.versions, **self.progress.versions}
+        rows, verdicts = expectations(engine, minimal, tuple(targets), versions)
         own = self._targets[finding.backend, finding.lane]
         if not verdicts.get(own, verdict).is_finding:
             # It does not show every time: the row says what the reducer saw, and that it comes and goes.

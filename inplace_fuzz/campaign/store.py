@@ -54,7 +54,8 @@ class Finding:
     """One non-agreement that a campaign kept.
 
     `state` is `new` (waiting to be shrunk), `explained` (holds a cause that is already known, not shrunk), `known` (in
-    the corpus before), `found` (a new root cause, saved) or `duplicate` (shrunk to a cause that this campaign had).
+    the corpus before), `found` (a new root cause, saved), `duplicate` (shrunk to a cause that this campaign had),
+    or `baseline` (the baseline does not get the program right either).
     """
 
     backend: str

@@ -12,8 +12,9 @@ from inplace_fuzz.api import available, load_program
 from inplace_fuzz.backends import DEFAULT, names
 from inplace_fuzz.campaign.reduce import expectations
 from inplace_fuzz.campaign.text import entry_comment
-from inplace_fuzz.core import Lane
+from inplace_fuzz.core import Lane, base_name, lane_key
 from inplace_fuzz.execute.engine import Engine, Target, Task
+from inplace_fuzz.execute.environments import versions_of
 
 
 def list_corpus(directory: Path) -> None:
@@ -37,30 +38,45 @@ def _chosen(paths: Sequence[Path], directory: Path) -> list[Path]:
     return list(paths) if paths else corpus.files(directory)
 
 
-def replay_files(paths: Sequence[Path], directory: Path) -> int:
+def replay_files(paths: Sequence[Path], directory: Path, backends: Sequence[str] | None = None) -> int:
     """Judges every expectation again. Returns 1 when one no longer holds, else 0."""
     entries = [corpus.read_entry(path) for path in _chosen(paths, directory)]
-    wanted = sorted({x.backend for e in entries for x in e.expectations if _is_backend(x.backend)})
+    rows = [x for e in entries for x in e.expectations]
+    wanted = sorted({column for x in rows for column in _columns(x, backends)})
     broken = 0
     with Engine(workers=2) as engine:
         answer = available(engine, wanted)
         for entry in entries:
-            broken += _replay(engine, entry, answer)
+            broken += _replay(engine, entry, answer, backends)
     return 1 if broken else 0
 
 
-def _replay(engine: Engine, entry: corpus.Entry, answer: dict[str, dict[str, object]]) -> int:
+def _columns(row: corpus.Expectation, backends: Sequence[str] | None) -> list[str]:
+    """Where an expectation is replayed: in the columns asked for, else where a version that it speaks of is."""
+    if not _is_backend(row.backend):
+        return []
+    if backends is not None:
+        return [column for column in backends if base_name(column) == row.backend]
+    spoken_of = [column for column, version in versions_of(row.backend).items() if row.covers(version)]
+    return [*spoken_of, row.backend][:1]
+
+
+def _replay(
+    engine: Engine, entry: corpus.Entry, answer: dict[str, dict[str, object]], backends: Sequence[str] | None
+) -> int:
     program = entry.program or load_program(entry.path, engine)
     if not entry.expectations:
         click.echo(f"{entry.path}: no expectations; `inplace-fuzz corpus update {entry.path}` writes them down")
         return 0
-    targets = {Target(x.backend, Lane(x.lane)) for x in entry.expectations if "version" in answer.get(x.backend, {})}
+    asked = [(x, column) for x in entry.expectations for column in _columns(x, backends)]
+    asked += [(x, x.backend) for x in entry.expectations if not _is_backend(x.backend)]
+    targets = {Target(column, Lane(x.lane)) for x, column in asked if "version" in answer.get(column, {})}
     verdicts = {r.target: r.verdict for r in engine.run([Task(program, tuple(targets), 0)])} if targets else {}
     broken = 0
-    for x in entry.expectations:
-        data = answer.get(x.backend, {"unavailable": "there is no such backend"})
-        verdict = verdicts.get(Target(x.backend, Lane(x.lane)))
-        head = f"{entry.path}  {x.key}"
+    for x, column in asked:
+        data = answer.get(column, {"unavailable": "there is no such backend"})
+        verdict = verdicts.get(Target(column, Lane(x.lane)))
+        head = f"{entry.path}  {lane_key(column, x.lane)}"
         if verdict is None:
             click.echo(f"{head}  unavailable: {data.get('unavailable')}")
         elif not x.covers(str(data["version"])):

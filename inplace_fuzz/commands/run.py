@@ -27,6 +27,7 @@ def run_campaign(
     workers: int,
     mix: str | None,
     shard: str,
+    baseline: tuple[str, ...],
     no_save: bool,
 ) -> None:
     from inplace_fuzz.report.live import choose
@@ -46,6 +47,7 @@ def run_campaign(
         workers=workers,
         mix=mix,
         shard=part,
+        baseline=baseline,
         save_entries=not no_save,
     )
     listener = choose(sys.stdout)

@@ -145,6 +145,23 @@ def find(column: str) -> Environment | None:
     return max(fitting, key=lambda e: _key(e.version), default=None)
 
 
+def versions_of(name: str) -> dict[str, str]:
+    """Every version of a backend that is here, by column: `{"tvm": "apache-tvm 0.27.0", "tvm@0.26.0": …}`, ours first.
+
+    Empty where the adapter does not say what it needs.
+    """
+    needs = requirements(name)
+    if needs is None:
+        return {}
+    own = here(needs.distribution)
+    found = {name: f"{needs.distribution} {own.partition('+')[0]}"} if own else {}
+    wanted = canonicalize_name(needs.distribution)
+    for environment in reversed(installed()):
+        if canonicalize_name(environment.distribution) == wanted:
+            found[f"{name}@{environment.version}"] = f"{needs.distribution} {environment.version}"
+    return found
+
+
 def site(column: str, home: str = sys.executable) -> Site:
     """Where a column runs. Raises UnknownBackend, or Unavailable with the command that would make a place for it.
 

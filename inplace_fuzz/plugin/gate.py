@@ -132,6 +132,7 @@ class Gate:
                 store=store,
                 workers=settings.workers,
                 shrink_share=settings.shrink_share,
+                baseline=settings.baseline,
                 resume=False,
             )
             campaign = Campaign(config, listener)
@@ -193,6 +194,8 @@ class Gate:
         if findings:
             new = len(self._outcome.new.get(key, ()))
             text += f"; {counted(findings, 'finding')}, {f'{new} new' if new else 'none new'}"
+            shared = self._outcome.progress.baseline[key]
+            text += f", {shared} of them the baseline's too" if shared else ""
         return text
 
 

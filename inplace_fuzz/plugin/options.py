@@ -32,6 +32,10 @@ _VALUES = {
     "-examples": ("N", "Draw this many programs instead; then a seed draws the same ones every time."),
     "-seed": ("N", "The seed, as a run prints it. Default: a new one for each run."),
     "-backends": ("NAMES", "Backends, with commas between them. Default: those that are installed and fast."),
+    "-baseline": (
+        "NAMES",
+        "Fail only for what these versions get right, for example tvm@0.26.0 where the backends have a newer tvm.",
+    ),
     "-corpus": ("DIR", f"Where findings are kept and known ones are read. Default: the ini setting {INI}, or corpus."),
     "-report": ("DIR", "Write report.html, report.md, runs.csv and junit.xml there."),
     "-profile": (
@@ -67,6 +71,7 @@ class Settings:
     examples: int | None
     seed: int
     backends: tuple[str, ...]
+    baseline: tuple[str, ...]
     asked: bool  # whether the user named the backends
     corpus: Path
     report: Path | None
@@ -86,6 +91,7 @@ class Settings:
         words += [f"{self.option}-examples={self.examples}"] if self.examples is not None else []
         words += [f"{self.option}-time={self.seconds:g}s"] if self.seconds is not None else []
         words += [f"{self.option}-backends={','.join(self.backends)}"] if self.asked else []
+        words += [f"{self.option}-baseline={','.join(self.baseline)}"] if self.baseline else []
         return " ".join([*words, f"{self.option}-seed={self.seed}"])
 
 
@@ -154,6 +160,7 @@ def read(config: pytest.Config) -> Settings | None:
     count = None if examples is None else positive(examples, f"{option}-examples")
     limit = profile.seconds if seconds is None and count is None else None
     backends = _value(config, "backends")
+    baseline = _value(config, "baseline")
     report = _value(config, "report")
     return Settings(
         option,
@@ -162,6 +169,7 @@ def read(config: pytest.Config) -> Settings | None:
         count,
         _seed(config, option, profile),
         _default_backends() if backends is None else _backends(backends, f"{option}-backends"),
+        () if baseline is None else _backends(baseline, f"{option}-baseline"),
         backends is not None,
         corpus_directory(config) or config.rootpath / "corpus",
         None if report is None else config.invocation_params.dir / report,

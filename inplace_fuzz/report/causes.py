@@ -129,7 +129,7 @@ def root_causes(frames: Frames, corpus_directory: Path) -> list[RootCause]:
     for row in frames.findings.itertuples():
         finding: Finding = row.finding
         version = versions.get((row.run, finding.backend), "")
-        if finding.state == "inherited":
+        if finding.state in {"inherited", "baseline"}:
             repeats.append((row.run, finding, version))
             continue
         verdict = finding.minimal_verdict or finding.verdict

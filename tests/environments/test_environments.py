@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.execute.local_index import TORCH, build
 
 from inplace_fuzz.core import Lane
 from inplace_fuzz.execute import environments, install
 from inplace_fuzz.execute.engine import Engine, EngineError, Target, Task
 from inplace_fuzz.execute.environments import EnvironmentsError, Site, find, installed, site
 from tests.execute.leftovers import no_leftovers
-from tests.execute.local_index import TORCH, build
 from tests.execute.programs import GOOD, program
 
 ROOT = Path(__file__).resolve().parents[2]
