@@ -165,6 +165,8 @@ class Bisect:
         verdict = result.verdict
         if verdict.kind is Kind.INVALID:
             return Tried(None, f"eager cannot run the program there: {verdict.message}", torch=torch)
+        if verdict.stage == "import" and not (self.fault and self.fault.stage == "import"):
+            return Tried(None, f"it cannot be imported: {verdict.message}", torch=torch)
         if self.fault is None and verdict.is_finding:
             self.fault = verdict  # the program has no table: what the bad end gives is the fault
         return Tried(self._is_fault(verdict), str(verdict), verdict.message, torch)

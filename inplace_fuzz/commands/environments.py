@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import click
 
 from inplace_fuzz.backends import check_name
-from inplace_fuzz.core import split_column
+from inplace_fuzz.core import Lane, Program, TensorSpec, split_column
 from inplace_fuzz.execute import install
-from inplace_fuzz.execute.engine import Engine
+from inplace_fuzz.execute.engine import Engine, Target, Task
 from inplace_fuzz.execute.environments import (
     Environment,
     EnvironmentsError,
@@ -18,6 +18,12 @@ from inplace_fuzz.execute.environments import (
     find,
     installed,
     read,
+)
+
+# Every compiler that works at all takes this.
+TINY = Program(
+    "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n        return x + 1\n",
+    ((TensorSpec((2,), "float32", (1.0, 2.0)),),),
 )
 
 
@@ -52,8 +58,11 @@ def create_environments(wanted: Sequence[str], torch: str) -> None:
     for name, version in [parse_wanted(text) for text in wanted]:
         click.echo(f"{name}{'@' if version else ''}{version}")
         made = install.create(name, version, torch=torch, say=lambda text: click.echo(text, nl=False))
+        with Engine(workers=1) as engine:
+            problem = _trial(engine, made)
+        state = f"does not work: {problem}" if problem else "is ready"
         click.echo(
-            f"{made.name} is ready: {made.distribution} {made.version}, torch {made.torch}, {_mb(made.bytes)}, "
+            f"{made.name} {state}: {made.distribution} {made.version}, torch {made.torch}, {_mb(made.bytes)}, "
             f"{made.seconds:.0f} s; --backends {made.name}"
         )
 
@@ -106,5 +115,15 @@ def _problem(engine: Engine, environment: Environment) -> str:
         return str(error)
     if changes:
         return f"it has changed since it was made: {', '.join(changes[:5])}{' …' if len(changes) > 5 else ''}"
-    reason: str = engine.versions([environment.name])[environment.name].get("unavailable", "")
-    return reason
+    return _trial(engine, environment)
+
+
+def _trial(engine: Engine, environment: Environment) -> str:
+    """Why not even a tiny program gets through, or nothing when one does."""
+    data = engine.versions([environment.name])[environment.name]
+    if "unavailable" in data:
+        return str(data["unavailable"])
+    target = Target(environment.name, Lane(data["lanes"][0]))
+    (result,) = engine.run([Task(TINY, (target,), 0)])
+    verdict = result.verdict
+    return f"{verdict}: {verdict.message}" if verdict.is_finding else ""

@@ -39,13 +39,15 @@ class Requirements:
 
     Written in literals, because it is read from the module's text: the module itself imports torch. `distribution` is
     the one whose version `NAME@VERSION` means. `others` are further requirements, where `{version}` stands for that
-    version. `torch` says which releases of torch it works with, and `cuda` that it needs the CUDA build, of several GB.
+    version; `when` are those of some versions alone, `("<0.26", "its-runtime<2")`, for what a release forgot to say.
+    `torch` says which releases of torch it works with, and `cuda` that it needs the CUDA build, of several GB.
     """
 
     distribution: str
     others: tuple[str, ...] = ()
     torch: str = ""
     cuda: bool = False
+    when: tuple[tuple[str, str], ...] = ()
 
 
 def installed_version(distribution: str, name: str) -> str:

@@ -188,7 +188,8 @@ class _Maker:
 
     def _install_rest(self, more: Sequence[str], told: str = "") -> None:
         main = f"{self.needs.distribution}=={self.version}"
-        others = [o.replace("{version}", self.version) for o in self.needs.others]
+        special = [other for span, other in self.needs.when if SpecifierSet(span).contains(self.version)]
+        others = [o.replace("{version}", self.version) for o in (*self.needs.others, *special)]
         wanted = [*([] if self.needs.distribution == "torch" else [main]), *others, *more]
         if not wanted:
             return

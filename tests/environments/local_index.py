@@ -16,11 +16,14 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 TORCH = Version(version("torch")).public
+PLANTED = "planted_adapter:BACKEND"
 # The adapter of the planted compiler, as another package's would be: beside nothing of ours.
 ADAPTER = """
 from inplace_fuzz.core import OUTPUT_CHANNELS, Compiled, Lane, Requirements, installed_version
 
-REQUIREMENTS = Requirements("planted-compiler", ("planted-runtime=={version}",))
+REQUIREMENTS = Requirements(
+    "planted-compiler", ("planted-runtime=={version}",), when=(("<1.1", "planted-extra"), (">=1.2,<1.3", "planted-extra==1"))
+)
 
 
 class Planted:
@@ -44,7 +47,19 @@ class Planted:
 BACKEND = Planted()
 """
 RIGHT = "def compile(module):\n    return module\n"
-WRONG = "import torch\n\ndef compile(module):\n    return lambda *a: torch.as_tensor(module(*a)) + 1\n"
+WRONG = """import torch
+from torch.utils._pytree import tree_map
+
+
+def wrong(leaf):
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    return ~leaf if leaf.dtype is torch.bool else leaf + 1
+
+
+def compile(module):
+    return lambda *args: tree_map(wrong, module(*args))
+"""
 
 
 def wheel(directory: Path, name: str, release: str, files: dict[str, str], *needs: str) -> None:
@@ -99,6 +114,8 @@ def build(directory: Path) -> dict[str, str]:
         wheel(wheels, "planted-runtime", release, {"planted_runtime.py": ""})
     wheel(wheels, "planted-compiler", "2.0", {"planted_compiler.py": RIGHT}, "torch<2")
     wheel(wheels, "planted-runtime", "2.0", {"planted_runtime.py": ""})
+    for release in ("1", "2"):
+        wheel(wheels, "planted-extra", release, {"planted_extra.py": ""})
     (directory / "planted_adapter.py").write_text(ADAPTER)
     return {
         "PIP_NO_INDEX": "1",

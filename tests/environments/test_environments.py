@@ -8,49 +8,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.execute.local_index import TORCH, build
 
 from inplace_fuzz.core import Lane
 from inplace_fuzz.execute import environments, install
 from inplace_fuzz.execute.engine import Engine, EngineError, Target, Task
 from inplace_fuzz.execute.environments import EnvironmentsError, Site, find, installed, site
+from tests.environments.conftest import ROOT, Command
+from tests.environments.local_index import PLANTED, TORCH
 from tests.execute.leftovers import no_leftovers
 from tests.execute.programs import GOOD, program
-
-ROOT = Path(__file__).resolve().parents[2]
-PLANTED = "planted_adapter:BACKEND"
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The index, with the environments 1.1 and 1.2 made from it."""
-    directory = tmp_path_factory.mktemp("index")
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in build(directory).items():
-            patch.setenv(name, value)
-        patch.delenv("PIP_INDEX_URL", raising=False)
-        patch.syspath_prepend(str(directory))
-        said: list[str] = []
-        install.create(PLANTED, "1.1", say=said.append)
-        install.create(PLANTED, "1.2")
-        (directory / "said").write_text("".join(said))
-        yield directory
-
-
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(ROOT), *sys.path[:1]])
-    return subprocess.run(
-        [sys.executable, "-m", "inplace_fuzz.cli", *arguments],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 def test_what_was_installed_is_written_down(index: Path) -> None:
@@ -61,6 +30,9 @@ def test_what_was_installed_is_written_down(index: Path) -> None:
     assert record["packages"] == ["planted-compiler==1.1", "planted-runtime==1.1", f"torch=={TORCH}+cpu"]
     assert (record["distribution"], record["version"], record["torch"]) == ("planted-compiler", "1.1", f"{TORCH}+cpu")
     assert install.changed(environment) == []
+    other = find(f"{PLANTED}@1.2")
+    assert other is not None
+    assert "planted-extra==1" in other.packages  # which 1.2 alone needs
 
 
 def test_each_step_is_a_line_with_its_time(index: Path) -> None:
@@ -160,7 +132,7 @@ def test_what_cannot_be_had_is_one_line_and_leaves_nothing(index: Path, version:
     assert sorted(environments.environments_directory().iterdir()) == before
 
 
-def test_a_killed_create_is_recognised_and_cleared_away(index: Path) -> None:
+def test_a_killed_create_is_recognised_and_cleared_away(index: Path, command: Command) -> None:
     """The lock says whether its maker lives; `doctor` takes away what is nobody's, and says what it found."""
     code = (
         "import sys, time\nfrom pathlib import Path\nfrom inplace_fuzz.execute import install\n"
@@ -213,7 +185,7 @@ def test_ctrl_c_leaves_nothing(index: Path) -> None:
     assert find(f"{PLANTED}@1.3") is None
 
 
-def test_list_remove_and_an_environment_that_has_changed(index: Path) -> None:
+def test_list_remove_and_an_environment_that_has_changed(index: Path, command: Command) -> None:
     made = install.create(PLANTED, "1.3")
     listed = command("env", "list").stdout.splitlines()
     assert [line.split()[0] for line in listed] == [f"{PLANTED}@{v}" for v in ("1.1", "1.2", "1.3")]
