@@ -309,8 +309,9 @@ def merge(sources: tuple[Path, ...], store: Path) -> None:
 def list_backends(wanted: tuple[str, ...] | None) -> None:
     """Name, version or why it cannot run, lanes, and the channels that each promises."""
     from inplace_fuzz.commands.programs import print_backends
+    from inplace_fuzz.execute.environments import other_columns
 
-    print_backends(wanted or names())
+    print_backends(wanted or (*names(), *other_columns()))
 
 
 @cli.group("env")

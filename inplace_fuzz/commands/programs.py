@@ -147,6 +147,7 @@ def shrink_program(path: Path, backend: str | None, lane: str, seconds: float, d
 def print_backends(names: Sequence[str]) -> None:
     with Engine(workers=1) as engine:
         answer = available(engine, names)
+        sites = {name: engine.site(name).name for name in names if "version" in answer[name]}
     width = max(map(len, names))
     for name in names:
         data = answer[name]
@@ -154,6 +155,7 @@ def print_backends(names: Sequence[str]) -> None:
             click.echo(f"{name.ljust(width)}  unavailable: {data['unavailable']}")
             continue
         default = "  (default)" if name in DEFAULT else ""
-        click.echo(f"{name.ljust(width)}  {data['version']}{default}")
+        where = f"  (in the environment {sites[name]})" if sites[name] else ""
+        click.echo(f"{name.ljust(width)}  {data['version']}{default}{where}")
         click.echo(f"{' ' * width}  lanes     {', '.join(data['lanes'])}")
         click.echo(f"{' ' * width}  channels  {', '.join(data['channels'])}")

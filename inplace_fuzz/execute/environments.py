@@ -11,6 +11,7 @@ only looks at files here, and imports neither torch nor a compiler.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -22,7 +23,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from inplace_fuzz.backends import requirements
+from inplace_fuzz.backends import UnknownBackend, requirements
 from inplace_fuzz.core.backend import Unavailable, split_column
 
 RECORD = "environment.json"
@@ -159,6 +160,16 @@ def versions_of(name: str) -> dict[str, str]:
     for environment in reversed(installed()):
         if canonicalize_name(environment.distribution) == wanted:
             found[f"{name}@{environment.version}"] = f"{needs.distribution} {environment.version}"
+    return found
+
+
+def other_columns() -> list[str]:
+    """The environments that only `NAME@VERSION` reaches, because `NAME` alone is another version."""
+    found = []
+    for environment in installed():
+        with contextlib.suppress(UnknownBackend):  # of a package that is not installed any more
+            if site(environment.backend).name != environment.name:
+                found.append(environment.name)
     return found
 
 

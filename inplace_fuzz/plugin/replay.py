@@ -8,15 +8,18 @@ items it will be given, each is judged when its turn comes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inplace_fuzz.backends import UnknownBackend
 from inplace_fuzz.campaign.text import difference_lines
 from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict
 from inplace_fuzz.corpus import CorpusError, Entry, Expectation, holds, read_entry
 from inplace_fuzz.execute.engine import Engine, EngineError, OperationFailed, Result, Target, Task
+from inplace_fuzz.execute.environments import versions_of
 from inplace_fuzz.plugin.options import ini_directory
 from inplace_fuzz.plugin.shown import Fault, shown
 
@@ -51,7 +54,7 @@ class CorpusItem(pytest.Item):
         super().__init__(**rest)
         self.entry = entry
         self.expectations = expectations
-        self.target = Target(expectations[0].backend, Lane(expectations[0].lane))
+        self.target = Target(_column(expectations), Lane(expectations[0].lane))
 
     def skip_reason(self, replay: Replay) -> str:
         """Why the table says nothing of what is installed here, or nothing at all when it does."""
@@ -117,6 +120,21 @@ class CorpusItem(pytest.Item):
             if line.startswith("#") and line[1:].split()[:2] == [row.backend, row.lane]:
                 return number
         return 0
+
+
+def _column(expectations: tuple[Expectation, ...]) -> str:
+    """Where a row is replayed: in a version that one of them speaks of, here before elsewhere, if there is one."""
+    name = expectations[0].backend
+    columns = (c for c, version in _versions_of(name).items() if any(e.covers(version) for e in expectations))
+    return next(columns, name)
+
+
+@cache
+def _versions_of(name: str) -> dict[str, str]:
+    try:
+        return versions_of(name)
+    except UnknownBackend:
+        return {}
 
 
 def _summary(expected: Expectation, seen: Verdict) -> str:

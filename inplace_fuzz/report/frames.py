@@ -18,7 +18,7 @@ import pandas as pd
 
 from inplace_fuzz.backends import BUILTIN
 from inplace_fuzz.campaign.store import Store, StoreError
-from inplace_fuzz.core import Lane
+from inplace_fuzz.core import Lane, base_name
 
 Frame: TypeAlias = Any  # pandas has no types of its own
 
@@ -72,7 +72,11 @@ def _of_runs(store: Store, table: str, columns: Sequence[str], wanted: set[int])
 
 def _in_order(tallies: Frame) -> Frame:
     """Backends in the order of the backend table, lanes in the order of their worth."""
-    names = [*BUILTIN, *sorted(set(tallies["backend"]) - set(BUILTIN))]
+    table = list(BUILTIN)
+    names = sorted(
+        set(tallies["backend"]),
+        key=lambda n: (table.index(base_name(n)) if base_name(n) in BUILTIN else len(table), n),
+    )
     places = {name: k for k, name in enumerate(names)}
     lanes = {str(lane): k for k, lane in enumerate(Lane)}
     order = tallies.assign(b=tallies["backend"].map(places), l=tallies["lane"].map(lanes))

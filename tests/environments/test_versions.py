@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from inplace_fuzz.campaign.bisect import BisectError, Boundary, Tried, search
 from inplace_fuzz.corpus import read_entry
 from inplace_fuzz.execute.environments import installed
-from tests.environments.conftest import Command
+from tests.environments.conftest import ROOT, Command
 from tests.environments.local_index import PLANTED
 
 RELEASES = tuple("abcdefghij")
@@ -154,6 +157,48 @@ def test_a_baseline_keeps_only_what_it_gets_right(command: Command, tmp_path: Pa
         assert found("1.3", "1.2") == 0
     finally:
         command("env", "remove", f"{PLANTED}==1.3")
+
+
+def test_backends_says_in_which_environment_each_is(command: Command) -> None:
+    ran = command("backends", "--backends", f"{PLANTED},torchscript")
+    assert f"{PLANTED}  planted-compiler 1.2  (in the environment {PLANTED}@1.2)" in ran.stdout
+    assert "torchscript" in ran.stdout
+    everything = command("backends").stdout
+    assert re.search(rf"(?m)^{PLANTED}@1\.1 +planted-compiler 1\.1  \(in the environment {PLANTED}@1\.1\)", everything)
+    assert f"{PLANTED}@1.2 " not in everything  # it is what the bare name is
+
+
+def test_the_plugin_replays_in_environments_and_gates_against_a_baseline(index: Path, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\n")
+    (tmp_path / "corpus").mkdir()
+    row = f"# {PLANTED}   direct   planted-compiler 1.1   agree"
+    (tmp_path / "corpus" / "entry.py").write_text(re.sub(r"# planted.*\n# torch.*", row, ENTRY))
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "inplace_fuzz.pytest_plugin", "-p", "no:cacheprovider", *arguments],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(index)])},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+
+    replayed = run()
+    assert "1 passed" in replayed.stdout, replayed.stdout
+    gated = run(
+        "--fuzz",
+        "--fuzz-examples=6",
+        "--fuzz-seed=3",
+        f"--fuzz-backends={PLANTED}@1.2",
+        f"--fuzz-baseline={PLANTED}@1.1",
+    )
+    assert "1 failed" in gated.stdout, gated.stdout
+    assert "FOUND  mismatch(values)  planted_adapter:BACKEND (planted-compiler 1.2)  direct lane" in gated.stdout
+    assert f"--fuzz-baseline={PLANTED}@1.1 --fuzz-seed=3" in gated.stdout
+    wrong = run("--fuzz", "--fuzz-examples=6", f"--fuzz-backends={PLANTED}@1.2", f"--fuzz-baseline={PLANTED}@")
+    assert f"ERROR: --fuzz-baseline: '{PLANTED}@' names no version" in wrong.stderr
 
 
 @pytest.mark.parametrize(
