@@ -28,7 +28,10 @@ from inplace_fuzz.judge.bucket import normalise_message
 
 FORMAT = 1
 _MARK = re.compile(r"inplace-fuzz:\s*(\d+)$")
-_RAISES = re.compile(r"^#\s*(?P<backend>[\w-]+)/(?P<lane>\w+) (?:says|raises): (?P<message>.*)$", re.MULTILINE)
+_RAISES = re.compile(
+    r"^#\s*(?P<backend>[\w.:-]+)/(?P<lane>\w+)(?: in (?P<versions>.*?))? (?:says|raises): (?P<message>.*)$",
+    re.MULTILINE,
+)
 
 
 class CorpusError(ValueError):
@@ -111,7 +114,9 @@ def _expectations(parsed: ParsedFile, path: Path) -> Iterator[Expectation]:
     version = _MARK.match(parsed.header[marks[0]])
     if version and int(version[1]) > FORMAT:
         raise CorpusError(f"{path} has format {version[1]}, newer than this tool reads; upgrade inplace-fuzz")
-    messages = {lane_key(m["backend"], m["lane"]): m["message"] for m in _RAISES.finditer(parsed.text)}
+    messages = {
+        (lane_key(m["backend"], m["lane"]), m["versions"] or ""): m["message"] for m in _RAISES.finditer(parsed.text)
+    }
     for line in parsed.header[marks[0] + 1 :]:
         if not line.strip():
             continue
@@ -128,7 +133,9 @@ def _expectations(parsed: ParsedFile, path: Path) -> Iterator[Expectation]:
         except ValueError as error:
             raise CorpusError(f"{path}: {error}") from None
         status, note = (*rest, "", "")[:2]
-        yield Expectation(backend, lane, versions, verdict, status, note, messages.get(lane_key(backend, lane), ""))
+        key = lane_key(backend, lane)
+        message = messages.get((key, versions), messages.get((key, ""), ""))
+        yield Expectation(backend, lane, versions, verdict, status, note, message)
 
 
 def files(directory: Path) -> list[Path]:
@@ -179,7 +186,13 @@ def table_lines(rows: Iterable[Expectation]) -> list[str]:
 
 
 def said_lines(rows: Iterable[Expectation]) -> list[str]:
-    return [f"# {e.key} says: {e.message}" for e in _in_order(rows) if e.message and e.is_fault]
+    """What the backends say; where versions of one say different things, each with the versions that do."""
+    faults = [e for e in _in_order(rows) if e.message and e.is_fault]
+    said: dict[str, set[str]] = {}
+    for e in faults:
+        said.setdefault(e.key, set()).add(e.message)
+    lines = [f"# {e.key}{f' in {e.versions}' if len(said[e.key]) > 1 else ''} says: {e.message}" for e in faults]
+    return list(dict.fromkeys(lines))
 
 
 def _wrap(text: str, width: int = 110) -> list[str]:

@@ -107,6 +107,32 @@ def test_an_unwritable_directory_is_refused_before_anything_is_found(tmp_path: P
         corpus.write_entry(tmp_path / "file" / "corpus", PROGRAM, ROWS)
 
 
+def test_versions_that_say_different_things_keep_what_each_said(tmp_path: Path) -> None:
+    def row(version: str, message: str, lane: str = "direct") -> corpus.Expectation:
+        return corpus.Expectation("a:B", lane, f"tvm {version}", "error(run)", "known", "", message)
+
+    rows = [
+        row("1", "in a word"),
+        row(">=2,<3", "in others: two"),
+        row("1", "same", "legalised"),
+        row("2", "same", "legalised"),
+    ]
+    path = corpus.write_entry(tmp_path, PROGRAM, rows)
+    assert [line for line in path.read_text().splitlines() if " says: " in line] == [
+        "# a:B/direct in tvm 1 says: in a word",
+        "# a:B/direct in tvm >=2,<3 says: in others: two",
+        "# a:B/legalised says: same",
+    ]
+    entry = corpus.read_entry(path)
+    assert sorted(entry.expectations, key=str) == sorted(rows, key=str)
+    path.write_text(corpus.updated(entry, [row("4", "last")]))
+    assert [x.message for x in corpus.read_entry(path).expectations if x.lane == "direct"] == [
+        "in a word",
+        "in others: two",
+        "last",
+    ]
+
+
 def test_the_readme_lists_every_fault(tmp_path: Path) -> None:
     corpus.write_entry(tmp_path, PROGRAM, ROWS)
     text = corpus.render_readme(tmp_path)

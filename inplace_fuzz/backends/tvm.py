@@ -18,8 +18,8 @@ from inplace_fuzz.backends.export import EXPORT_REFUSALS
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
-# 0.25.0 asks for no more than apache-tvm-ffi>=0.1.12, and cannot be imported with any later one.
-REQUIREMENTS = Requirements("apache-tvm", when=(("==0.25.0", "apache-tvm-ffi==0.1.12"),))
+# 0.25 asks for apache-tvm-ffi>=0.1.12, and cannot be imported with a later one.
+REQUIREMENTS = Requirements("apache-tvm", when=(("<0.26", "apache-tvm-ffi==0.1.12"),))
 
 
 @dataclass(frozen=True)
