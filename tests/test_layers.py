@@ -20,6 +20,7 @@ ORDER = {
     "judge": {"core"},
     "execute": {"core", "generate", "rewrite", "backends", "judge"},
     "shrink": {"core", "execute"},
+    "conformance": {"core", "rewrite", "backends", "execute"},
     "campaign": {"core", "backends", "judge", "execute", "shrink", "corpus"},
     "report": {"core", "backends", "judge", "execute", "shrink", "campaign", "corpus"},
 }
@@ -56,6 +57,7 @@ def test_imports_go_one_way(room: str) -> None:
         "inplace_fuzz.backends",
         "inplace_fuzz.shrink",
         "inplace_fuzz.campaign.run",
+        "inplace_fuzz.conformance",
         "inplace_fuzz.execute.engine",
         "inplace_fuzz.execute.drawing",
         "inplace_fuzz.cli",

@@ -81,10 +81,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What compiling gives: a callable with the module's own signature, and its buffers where it keeps any."""
+    """What compiling gives: a callable with the module's own signature, and its buffers where it keeps any.
+
+    `remark` is a line about what was made; it becomes the message of a verdict that has none.
+    """
 
     call: Callable[..., Any]
     buffers: Callable[[], Mapping[str, Any]] = field(default=dict)
+    remark: str = ""
 
 
 @runtime_checkable

@@ -54,7 +54,9 @@ def evaluate(
         try:
             for backend, lane in targets:
                 where = (backend.name, str(lane))
-                emit(where, judge(subject, backend, lane, Stage(where, enter), confirm=confirm))
+                stage = Stage(where, enter)
+                verdict = judge(subject, backend, lane, stage, confirm=confirm)
+                emit(where, verdict if verdict.message else replace(verdict, message=stage.remark))
         finally:
             subject.close()
 
@@ -140,6 +142,7 @@ def observe_target(
     """What the target shows, or the verdict of its refusing or failing."""
     try:
         compiled = compile_lane(subject, backend, lane, stage)
+        stage.remark = compiled.remark
         stage.enter("run")
         return subject.observe(compiled.call, compiled.buffers, dirty=dirty)
     except Exception as error:  # noqa: BLE001  a compiler may raise anything at all

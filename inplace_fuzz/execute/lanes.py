@@ -16,11 +16,15 @@ Where = tuple[str, str]  # backend and lane
 
 @dataclass
 class Stage:
-    """The stage that the current target is in; `enter` tells the supervisor, for a death to be blamed on it."""
+    """The stage that the current target is in; `enter` tells the supervisor, for a death to be blamed on it.
+
+    `remark` is what the adapter said of what it made last.
+    """
 
     where: Where
     tell: Callable[[Where, str], None]
     name: str = "import"
+    remark: str = ""
 
     def enter(self, name: str) -> None:
         self.name = name

@@ -45,6 +45,7 @@ def observe(
 
     When `dirty`, the caller writes into the outputs of each call before the next one, and a single call is made twice:
     a run that hands out its own constants or buffers shows it there, or in the first outputs after the last call.
+    The random generator is seeded before each call, so that a program may draw.
     """
     seen = []
     first: Any = None
@@ -52,6 +53,7 @@ def observe(
         makers = (makers[0], makers[0])
     for index, maker in enumerate(makers):
         args = maker.make()
+        torch.default_generator.manual_seed(index)
         output = _call(call, args, index)
         seen.append(_see_call(output, args, names, buffers))
         if dirty and index + 1 < len(makers):

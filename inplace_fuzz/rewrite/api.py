@@ -93,7 +93,7 @@ def _fx(source: Any, example_inputs: Any, rules: Rules, **options: bool) -> tupl
     # Export raises many types for what it does not take; the other way may do.
     with contextlib.suppress(Exception):
         if own and example_inputs is not None:
-            exported = torch.export.export(source, examples.copies(example_inputs))
+            exported = module.exported(source, example_inputs)
             made = fx.functionalized(exported, example_inputs, rules, **options)
             if not options["write_back"] or faithful_fx(source, made[0], example_inputs):
                 return made
@@ -114,7 +114,10 @@ def _torchscript(source: Any, example_inputs: Any, rules: Rules, **options: bool
         graph, explained = _rewritten(cast("torch._C.Graph", source.inlined_graph), example_inputs, rules, **options)
         return torch._C._create_function_from_graph("forward", _one_output(graph)), explained
     script = source if isinstance(source, torch.jit.ScriptModule) else module.as_script(source, example_inputs)
-    graph, explained = _rewritten(script.inlined_graph, example_inputs, rules, tied=module.tied(source), **options)
+    if example_inputs is not None:
+        example_inputs = (*example_inputs, *examples.defaults(script)[len(example_inputs) :])
+    known: dict[str, Any] = {"tied": module.tied(source), "modes": module.modes(script)}
+    graph, explained = _rewritten(script.inlined_graph, example_inputs, rules, **known, **options)
     return module.with_graph(script, _one_output(graph)), explained
 
 
@@ -125,10 +128,11 @@ def _one_output(graph: torch._C.Graph) -> torch._C.Graph:
 
 
 def _rewritten(
-    graph: torch._C.Graph, example_inputs: Any, rules: Rules, *, tied: Any = None, **options: bool
+    graph: torch._C.Graph, example_inputs: Any, rules: Rules, *, tied: Any = None, modes: Any = None, **options: bool
 ) -> tuple[torch._C.Graph, list[Any]]:
     source = torchscript.read(graph)
-    walk = Walk(source, rules, shared=_shared(source, example_inputs), tied=tied, **options)
+    shared = _shared(source, example_inputs)
+    walk = Walk(source, rules, shared=shared, tied=tied, modes=modes, inputs=example_inputs, **options)
     return torchscript.emit(walk.run()), walk.explained
 
 

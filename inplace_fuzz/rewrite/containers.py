@@ -14,9 +14,10 @@ from typing import Any
 
 from .edits import EDITS
 from .errors import UnsupportedMutation
-from .ir import BOOL, INT, NOT_CONSTANT, TENSORS, Node, Value
+from .ir import BOOL, INT, NOT_CONSTANT, Node, Value, holds_tensors
 from .memory import Alias, Root
-from .parts import PARTS
+from .parts import PARTS, known_length
+from .views import add, mul
 
 
 class Tup:
@@ -33,12 +34,13 @@ class Items:
 
     A list that grows in a loop is *run-time*: its `items` is one value, the list itself; appending makes a longer one.
     sources: the bases that its tensors looked at, and when; one of them written later makes the list unreadable.
+    external: it is the caller's, with as many items as the example has
     """
 
-    __slots__ = ("block", "items", "sources", "type")
+    __slots__ = ("block", "external", "items", "sources", "type")
 
-    def __init__(self, items: Any, type: Any, block: Any) -> None:
-        self.items, self.type, self.block = items, type, block
+    def __init__(self, items: Any, type: Any, block: Any, *, external: bool = False) -> None:
+        self.items, self.type, self.block, self.external = items, type, block, external
         self.sources: dict[Root, int] = {}
 
     keyed = False
@@ -56,12 +58,16 @@ class Table(Items):
 
 
 class Parts:
-    """The list that unbind, split and their like give: item i is a view, made when it is asked for."""
+    """The list that unbind, split and their like give: item i is a view, made when it is asked for.
 
-    __slots__ = ("args", "kind", "made", "source", "type")
+    cuts: the constant slices `(start, end, step)` that were taken of the list, in order
+    """
+
+    __slots__ = ("args", "cuts", "kind", "made", "source", "type")
 
     def __init__(self, source: Alias, kind: str, args: tuple[Value, ...], type: Any) -> None:
         self.source, self.kind, self.args, self.type = source, kind, args, type
+        self.cuts: tuple[tuple[Any, Any, int], ...] = ()
         self.made: dict[int, Alias] = {}
 
 
@@ -91,6 +97,7 @@ class Containers:
             "prim::ListUnpack": (of.unpack, None),
             "prim::TupleUnpack": (of.unpack, None),
             "prim::TupleIndex": (of.getitem, None),
+            "prim::TupleSlice": (of.tuple_slice, None),
             "prim::unchecked_cast": (of.passed_on, None),
             "aten::__getitem__": (of.getitem, None),
             "aten::get": (of.getitem, None),
@@ -99,6 +106,7 @@ class Containers:
             "aten::list": (of.list_copy, None),
             "aten::copy": (of.list_copy, None),
             "aten::add": (of.list_add, None),
+            "aten::mul": (of.list_repeat, None),
             "aten::keys": (of.dict_part, 0),
             "aten::values": (of.dict_part, 1),
         }
@@ -140,7 +148,14 @@ class Containers:
         node.outputs[0].bound = Parts(source.moved or source, node.kind, args, node.outputs[0].type)
 
     def passed_on(self: Any, node: Node, row: Any) -> None:
-        node.outputs[0].bound = node.inputs[0].bound
+        """The program knows more of a value's type from here on: that a tensor is not None, for one."""
+        bound, out = node.inputs[0].bound, node.outputs[0]
+        if bound.__class__ is Alias and node.inputs[0].type is not None:
+            bound = self.memory.step(bound.moved or bound, self.rules.view_of["prim::unchecked_cast"], ())
+        elif bound.__class__ is Value and holds_tensors(node.inputs[0].type):
+            self.pure(node)
+            return
+        out.bound = bound
 
     # ------------------------------------------------------------------ taking apart
     def unpack(self: Any, node: Node, row: Any) -> None:
@@ -175,7 +190,7 @@ class Containers:
                 if node.kind == "aten::get"
                 else dict(bound.items)[index]
             )
-        if kind is Parts and index >= 0:
+        if kind is Parts:
             found = bound.made.get(index)
             if found is None:
                 found = bound.made[index] = self.part(bound, index)
@@ -196,11 +211,22 @@ class Containers:
             for i in reversed(range(n - 1)):
                 chosen = self.memory.phi(g.call("aten::eq", (place, i), BOOL), bound.items[i], chosen, None)
             return chosen
+        self.refuse_callers(bound, node.kind)
         whole = self.whole(bound)
         value = self.g.op(node.kind, [whole, index], out.type, fresh=False)
+        if holds_tensors(out.type):
+            return self.unknown_container(value, self.roots_in(bound), node.kind)
         if out.type is not None:
             return value
         return self.memory.opaque(value, self.roots_in(bound), node.kind)
+
+    def refuse_callers(self: Any, bound: Any, kind: str) -> None:
+        """Which tensors a list of the caller's holds is known by constant places, or from example inputs."""
+        if bound.__class__ is Sealed and bound.external is not None:
+            raise self.refuse(
+                kind, "a list or dict of the caller's, of which only items at constant places are followed",
+                hint="give functionalize() example_inputs",
+            )  # fmt: skip
 
     def sealed_item(self: Any, bound: Sealed, index: Any, out: Value, node: Node) -> Any:
         found = bound.made.get(index)
@@ -244,7 +270,7 @@ class Containers:
             flat = [v for key, b in bound.items for v in (g.const(key), self.value(b))]
             return g.op("prim::DictConstruct", flat, bound.type)  # type: ignore[no-any-return]
         if kind is Parts:
-            return g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)  # type: ignore[no-any-return]
+            return self.cut(bound, self.memory.read(bound.source), bound.cuts)  # type: ignore[no-any-return]
         if kind is Sealed:
             made = [r for b in bound.made.values() for r in self.roots_in(b)]
             if any(r.clock > bound.stamp for r in (*bound.roots, *made)):
@@ -253,6 +279,14 @@ class Containers:
         if isinstance(bound, UnsupportedMutation):
             raise bound
         return bound.value  # type: ignore[no-any-return]
+
+    def cut(self: Any, parts: Parts, source: Value, cuts: tuple[tuple[Any, Any, int], ...]) -> Value:
+        """The list of parts of `source`, sliced as the program sliced it."""
+        g = self.g
+        value = g.op(parts.kind, [source, *parts.args], parts.type)
+        for places in cuts:
+            value = g.op("aten::slice", [value, *map(g.const, places)], parts.type)
+        return value  # type: ignore[no-any-return]
 
     def run_time_list(self: Any, bound: Items) -> Value:
         if any(root.clock > stamp for root, stamp in bound.sources.items()):
@@ -286,9 +320,6 @@ class Containers:
     def roots_of(self: Any, inputs: list[Value]) -> tuple[Root, ...]:
         return tuple(r for v in inputs for r in self.roots_in(v.bound))
 
-    def holds_tensors(self: Any, type_: Any) -> bool:
-        return isinstance(type_, type(TENSORS)) and "Tensor" in str(type_)
-
     def unknown_container(self: Any, value: Value, roots: tuple[Root, ...], kind: str) -> Sealed:
         return Sealed(value, roots, kind, self.memory.clock)
 
@@ -299,6 +330,8 @@ class Containers:
 
     def edit(self: Any, node: Node, kind: str) -> None:
         target = node.inputs[0].bound
+        if isinstance(target, Items) and target.external:
+            raise self.refuse(kind, "it changes a list or dict of the caller's")
         if not isinstance(target, Items):
             raise self.refuse(kind, "it changes a container that the pass does not follow")
         args = [v.bound for v in node.inputs[1:]]
@@ -325,6 +358,24 @@ class Containers:
         bounds = [v.bound.py if v.bound.__class__ is Value else NOT_CONSTANT for v in node.inputs[1:]]
         if isinstance(bound, Items) and NOT_CONSTANT not in bounds and not bound.at_run_time:
             node.outputs[0].bound = Items(bound.items[slice(*bounds)], bound.type, self.g.block)
+        elif bound.__class__ is Parts and NOT_CONSTANT not in bounds:
+            out = node.outputs[0].bound = Parts(bound.source, bound.kind, bound.args, bound.type)
+            out.cuts = (*bound.cuts, tuple(bounds))
+        else:
+            self.pure(node)
+
+    def tuple_slice(self: Any, node: Node, row: Any) -> None:
+        bound, out = node.inputs[0].bound, node.outputs[0]
+        if bound.__class__ is Tup:
+            out.bound = Tup(bound.items[node.origin.i("beg") : node.origin.i("end")], out.type)
+        else:
+            self.pure(node)
+
+    def list_repeat(self: Any, node: Node, row: Any) -> None:
+        """`[t] * 2`: the same tensors again."""
+        bound, times = (v.bound for v in node.inputs[:2])
+        if type(bound) is Items and not bound.at_run_time and times.__class__ is Value and isinstance(times.py, int):
+            node.outputs[0].bound = Items(tuple(bound.items) * times.py, bound.type, self.g.block)
         else:
             self.pure(node)
 
@@ -353,7 +404,20 @@ class Containers:
 
     # ------------------------------------------------------------------ views that come as a list
     def part(self: Any, parts: Parts, index: Any) -> Alias:
-        kind, args = PARTS[parts.kind.split(".", 1)[0]](self, parts, index)
         g = self.g
+        if isinstance(index, int) and index < 0:
+            index = self.count(parts, parts.cuts, index)
+        for k, (start, _, step) in reversed(list(enumerate(parts.cuts))):
+            first = self.count(parts, parts.cuts[:k], start) if isinstance(start, int) and start < 0 else start or 0
+            index = add(g, mul(g, index, step), first)
+        kind, args = PARTS[parts.kind.split(".", 1)[0]](self, parts, index)
         values = tuple([a if a.__class__ is Value else g.const(a) for a in args])
         return self.look(parts.source, self.rules.view_of[kind], values, kind)  # type: ignore[no-any-return]
+
+    def count(self: Any, parts: Parts, cuts: tuple[Any, ...], place: int) -> Any:
+        """`place`, counted from the end of the list of parts after `cuts`: an int where the length is one."""
+        length = None if cuts else known_length(parts)
+        if length is None:
+            whole = self.cut(parts, self.memory.peek(parts.source), cuts)
+            length = self.g.call("aten::len", (whole,), INT)
+        return add(self.g, length, place)

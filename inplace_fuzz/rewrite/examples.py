@@ -39,6 +39,11 @@ def shared_storages(inputs: Sequence[Any], *, first: int = 0, storage: bool = Fa
     return found
 
 
+def defaults(script: Any) -> tuple[Any, ...]:
+    """The default of each of forward's arguments, None where it has none."""
+    return tuple(a.default_value for a in script.forward.schema.arguments[1:])
+
+
 def copies(inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Inputs of their own with the same values, strides and sharing, safe to run a program on."""
     storages: dict[int, torch.UntypedStorage] = {}

@@ -16,7 +16,7 @@ import torch
 
 from . import examples
 
-_Seen = tuple[Any, Any, list[torch.Tensor]]
+_Seen = tuple[Any, ...]  # outputs, inputs, tensors of the module, what shares memory with what
 
 
 def faithful(module: torch.nn.Module, script: Any, example_inputs: Any) -> bool:
@@ -29,7 +29,7 @@ def faithful(module: torch.nn.Module, script: Any, example_inputs: Any) -> bool:
             own = copy.deepcopy(module)
             torch.manual_seed(0)
             inputs = examples.copies(example_inputs)
-            eager: _Seen = (own(*inputs), inputs, _state(own))
+            eager: _Seen = _seen(own(*inputs), inputs, _state(own))
         except Exception:  # noqa: BLE001  whatever it raises, there is nothing to compare with
             return True
         torch.manual_seed(0)
@@ -44,22 +44,23 @@ def faithful_fx(module: torch.nn.Module, functional: torch.fx.GraphModule, examp
             torch.manual_seed(0)
             inputs = examples.copies(example_inputs)
             output = own(*inputs)
+            named = {n: t for n, t in own.named_buffers() if n in dict(functional.named_buffers())}
+            eager = _seen(output, inputs, list(named.values()))
         except Exception:  # noqa: BLE001  whatever it raises, there is nothing to compare with
             return True
         torch.manual_seed(0)
         others = examples.copies(example_inputs)
         before = [(t, t.detach().clone()) for t in _state(functional)]
         try:
-            made = functional(*others)
-            after = {name: t.detach().clone() for name, t in functional.named_buffers()}
+            output, held = functional(*others), dict(functional.named_buffers())
+            made = _seen(output, others, [held[n] for n in named])
         except Exception:  # noqa: BLE001  it fails where the module does not
             return False
         finally:
             with torch.no_grad():
                 for tensor, value in before:
                     tensor.data.copy_(value)
-        buffers = [(t, after[name]) for name, t in own.named_buffers() if name in after]
-        return _same((output, inputs), (made, others)) and all(_same(a, b) for a, b in buffers)
+        return _same(eager, made)
 
 
 def has_branches(script: Any) -> bool:
@@ -74,9 +75,9 @@ def _run(module: torch.nn.Module, script: Any, inputs: tuple[Any, ...]) -> _Seen
     before = [(t, t.detach().clone()) for t in _state(module)]
     interpret: Any = getattr(torch._C, "_jit_interpret_graph")  # noqa: B009
     try:
-        output = interpret(script.inlined_graph, (script._c, *inputs))
-        state = [t.detach().clone() for t in (*dict(script.named_parameters()).values(), *_buffers(script))]
-        return output, inputs, state
+        given = (*inputs, *examples.defaults(script)[len(inputs) :])
+        output = interpret(script.inlined_graph, (script._c, *given))
+        return _seen(output, inputs, _state(script))
     except Exception:  # noqa: BLE001  it fails where the module does not
         return None
     finally:
@@ -84,6 +85,13 @@ def _run(module: torch.nn.Module, script: Any, inputs: tuple[Any, ...]) -> _Seen
             for tensor, value in before:
                 tensor.data = value if tensor.shape != value.shape else tensor.data.copy_(value)
         share_tensors(script._c, module)
+
+
+def _seen(output: Any, inputs: Any, state: list[torch.Tensor]) -> _Seen:
+    """What a caller can see, kept from later writes."""
+    leaves = torch.utils._pytree.tree_leaves((output, inputs, state))
+    where = [t.untyped_storage().data_ptr() for t in leaves if isinstance(t, torch.Tensor) and t.numel()]
+    return *examples.copies((output, inputs, state)), [where.index(place) for place in where]
 
 
 def _buffers(module: Any) -> list[torch.Tensor]:

@@ -1,10 +1,11 @@
 """The end of the walk: write-backs, then outputs.
 
 1. Each input or buffer that was written takes its last content by one `aten::copy_`. The contents are fresh values,
-   made before the first write-back, so their order does not matter.
+   made before the first write-back, so their order does not matter. An optional tensor takes it where it is given.
 2. Outputs are shown again from their bases: an output that looks at an input looks at the caller's own tensor, and
    two outputs that look at one tensor share it.
 3. An attribute that was rebound is set, once.
+4. A tensor of constant content that leaves is a new one in each call: a caller may write into it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from .containers import Items, Parts, Tup
-from .ir import Node, Value
-from .memory import Alias
+from .ir import BOOL, Block, Node, Value, varies
+from .memory import STEP, Alias, Root, certain
+from .views import AT
 
 
 class Finish:
@@ -30,12 +32,10 @@ class Finish:
         extra = []
         if self.write_back:
             for alias in shown:
-                if alias.root.first.type is not None:
-                    raise self.refuse("aten::copy_", "it writes to an Optional[Tensor] of the caller")
-                self._write_back(alias.root.first, news[alias])
+                self._write_back(alias.root, news[alias])
             for base in storages:
                 # The whole storage, once: the program may have written beside the inputs that look into it.
-                self._write_back(base.root.first, base.root.cur)
+                self._write_back(base.root, base.root.cur)
             for alias in [*written, *storages]:
                 memory.set_root(alias.root, alias.root.first)
         else:
@@ -50,19 +50,36 @@ class Finish:
                 if root.cur is not root.first and sum(root in self.roots_in(b) for b in bounds) > 1:
                     raise self.refuse("aten::append", "a tensor in a list that grows in a loop is returned beside it")
                 continue
-            if root.cur is not root.first and root.external is None:
+            if root.external is None and not varies(root.cur):
+                memory.set_root(root, self.each_time(root.cur))
+            elif root.cur is not root.first and root.external is None:
                 memory.set_root(root, root.cur)
-            elif root.constant:
-                memory.set_root(root, self.g.clone(root.cur, None))
         for cell in rebound:
             self._set(cell)
         self.out.block.results = [self.output(b) for b in bounds] + extra
-        if (self.guard and written and len(self.externals) > 1) or self.plain_storage or self.storages:
+        if (self.guard and written and len(self.externals) > 1) or self.plain_storage or self.storages or self.assumed:
             self.guards(written if self.guard else [])
         self.out.block.nodes[:0] = self.prologue
 
+    def refuse_places(self: Any, alias: Alias) -> None:
+        while alias.form == STEP:
+            if alias.row is AT:
+                raise self.refuse("prim::Loop", "a view that changes from one iteration to the next is returned",
+                                  hint="return a clone of it")  # fmt: skip
+            alias = alias.parent
+
+    def each_time(self: Any, constant: Value) -> Value:
+        """A tensor of its own in each call, where the content is the same in all. TorchScript's executor computes what
+        depends on no input once, and hands that tensor out again and again; it does not fold what it takes to be
+        random, such as a dropout that drops nothing.
+        """
+        if not self.executor:
+            return self.g.clone(constant, None)  # type: ignore[no-any-return]
+        return self.g.clone(self.g.dropout(constant, 0.0, True), None)  # type: ignore[no-any-return]
+
     def output(self: Any, bound: Any) -> Value:
         if bound.__class__ is Alias:
+            self.refuse_places(bound.moved or bound)
             return self.policy.output(self.memory, bound.moved or bound)  # type: ignore[no-any-return]
         if bound.__class__ is Items and bound.at_run_time:
             return self.value(bound)  # type: ignore[no-any-return]
@@ -73,7 +90,17 @@ class Finish:
             return self.g.op(bound.kind, [self.memory.read(bound.source), *bound.args], bound.type)  # type: ignore[no-any-return]
         return self.value(bound)  # type: ignore[no-any-return]
 
-    def _write_back(self: Any, target: Value, content: Value) -> None:
+    def _write_back(self: Any, root: Root, content: Value) -> None:
+        g, target = self.g, root.first
+        if target.type is None:
+            self._copy_into(g.detach(target) if root.without_grad else target, content)
+            return
+        outer, g.block = g.block, Block(g.block)
+        self._copy_into(certain(g, target), certain(g, content))
+        given, g.block = g.block, outer
+        self._when(g.call("aten::__isnot__", (target, None), BOOL), given)
+
+    def _copy_into(self: Any, target: Value, content: Value) -> None:
         out = Value(block=self.g.block)
         out.node = node = Node("aten::copy_", [target, content, self.g.const(False)], [out], keep=True)
         self.g.block.nodes.append(node)

@@ -68,18 +68,21 @@ def from_torchscript(
         raise ValueError('target="fx" needs example_inputs=(...): sizes become part of an FX graph')
     held: dict[str, Any] = {}
     tied: dict[tuple[str, ...], tuple[str, ...]] = {}
+    modes: dict[tuple[str, ...], bool] = {}
     if isinstance(source, torch._C.Graph):
         graph = source
     elif isinstance(source, torch.jit.ScriptFunction):
         graph = cast("torch._C.Graph", source.inlined_graph)
     else:
         script = source if isinstance(source, torch.jit.ScriptModule) else module.as_script(source, example_inputs)
-        graph, tied = script.inlined_graph, module.tied(source)
+        example_inputs = (*example_inputs, *examples.defaults(script)[len(example_inputs) :])
+        graph, tied, modes = script.inlined_graph, module.tied(source), module.modes(script)
         held = _held(script._c, {".".join(path): tensor for path, tensor in module.tensors(source)})
     read = torchscript.read(graph)
     with_self = len(read.block.params) - len(example_inputs)
     shared = examples.shared_storages(example_inputs, first=with_self, storage=looks_at_storage(read))
-    walk = Walk(read, rules, guard=False, write_back=write_back, shared=shared, tied=tied)
+    options: dict[str, Any] = {"guard": False, "write_back": write_back, "shared": shared, "executor": False}
+    walk = Walk(read, rules, tied=tied, modes=modes, inputs=example_inputs, **options)
     out = walk.run()
     emitter = Emitter(held)
     inputs = [Known(None, "")] * with_self
@@ -159,7 +162,8 @@ def functionalized(
         raise ValueError("an FX graph needs example_inputs=(...): which inputs share memory, and their sizes")
     flat = torch.utils._pytree.tree_flatten(tuple(example_inputs))[0]
     shared = examples.shared_storages(flat, storage=looks_at_storage(read))
-    walk = Walk(read, rules, guard=False, write_back=write_back, shared=shared, tied=reader.tied)
+    options: dict[str, Any] = {"guard": False, "write_back": write_back, "shared": shared, "executor": False}
+    walk = Walk(read, rules, tied=reader.tied, **options)
     out = walk.run()
     emitter = Emitter(_held_fx(reader.held))
     inputs = [_placeholder(emitter, p.name, e) for p, e in zip(out.block.params, examples.copies(flat), strict=False)]

@@ -85,6 +85,7 @@ class Emitter:
         self.held = 0
         self.nodes: dict[str, torch.fx.Node] = {}
         self.reads_layout = False
+        self.rebound: list[tuple[str, torch.Tensor]] = []
 
     # ------------------------------------------------------------------ the run
     def run(self, graph: Graph, inputs: list[Known]) -> list[Known]:
@@ -96,7 +97,21 @@ class Emitter:
                 self.known[constant] = self.constant(constant.py)
         with torch.no_grad():
             self.block(graph.block)
-        return [self.known[v] for v in graph.block.results]
+        results = [self.known[v] for v in graph.block.results]
+        self.check_rebound([k.example for k in (*inputs, *results)])
+        return results
+
+    def check_rebound(self, seen: Any) -> None:
+        """An attribute that is bound to another tensor takes its content here; that the two share memory is lost."""
+        storages = {
+            t.untyped_storage().data_ptr() for t in torch.utils._pytree.tree_leaves(seen) if isinstance(t, torch.Tensor)
+        }
+        for path, value in self.rebound:
+            if value.untyped_storage().data_ptr() in storages:
+                raise UnsupportedMutation(
+                    "prim::SetAttr", f"{path} is bound to a tensor that the caller sees too, in the fx target",
+                    hint='functionalize(..., target="torchscript") binds it',
+                )  # fmt: skip
 
     def constant(self, py: Any) -> Known:
         if isinstance(py, torch.Tensor):

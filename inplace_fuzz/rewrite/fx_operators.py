@@ -166,6 +166,8 @@ def _script_value(e: Any, path: str) -> Any:
 
 def _set_attribute(e: Any, node: Node, inputs: list[Known]) -> bool:
     owner, value = inputs
+    if not isinstance(owner.example, str):
+        return True
     path = f"{owner.example}.{node.origin}" if owner.example else str(node.origin)
     before = e.attributes.get(path)
     if not isinstance(before, torch.Tensor) or not isinstance(value.example, torch.Tensor) or (
@@ -173,6 +175,7 @@ def _set_attribute(e: Any, node: Node, inputs: list[Known]) -> bool:
     ):  # fmt: skip
         raise UnsupportedMutation("prim::SetAttr", "an attribute that is bound to something else, in the fx target")
     e.graph.call_function(torch.ops.aten.copy_.default, (e.get_attr(path), value.arg))
+    e.rebound.append((path, value.example))
     return True
 
 
@@ -235,6 +238,21 @@ def _number(e: Any, node: Node, inputs: list[Known]) -> bool:
     return e.give(node, Known(made, cast(number), content=True))  # type: ignore[no-any-return]
 
 
+def _random(e: Any, node: Node, inputs: list[Known]) -> bool:
+    """`random(x, low, high)` as low + random(high - low): its overload is called `from`, no name in Python."""
+    if len(inputs) != 4 or inputs[2].example is None:
+        return False
+    source, low, high, generator = inputs
+    most = Known(high.example - low.example, high.example - low.example)
+    drawn = e.emit(torch.ops.aten.random.to, [source, most], {"generator": generator.example})
+    return e.give(node, e.emit(torch.ops.aten.add.Scalar, [drawn, low]))  # type: ignore[no-any-return]
+
+
+def _created(e: Any, node: Node, inputs: list[Known]) -> bool:
+    """`with torch.no_grad():`, which an FX graph cannot say."""
+    return e.give(node, *(Known(None, None) for _ in node.outputs))  # type: ignore[no-any-return]
+
+
 def _copy_back(e: Any, node: Node, inputs: list[Known]) -> bool:
     target, content = inputs[:2]
     return e.give(node, e.emit(torch.ops.aten.copy_.default, [target, content]))  # type: ignore[no-any-return]
@@ -269,6 +287,10 @@ OWN: dict[str, Callable[[Any, Node, list[Known]], bool]] = {
     "prim::RaiseException": _raise,
     "prim::GetAttr": _get_attribute,
     "prim::SetAttr": _set_attribute,
+    "prim::CreateObject": _created,
+    "prim::Enter": _created,
+    "prim::Exit": _created,
+    "aten::random": _random,
     "prim::NumToTensor": _num_to_tensor,
     "aten::_assert_scalar": python_function,
     "aten::copy_": _copy_back,

@@ -30,6 +30,7 @@ class Reader:
         self.paths: list[str] = []
         self.held: dict[str, torch.Tensor] = {}
         self.tied: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.regions: dict[torch.fx.Node, torch.fx.GraphModule] = {}
 
     def graph(self) -> Graph:
         nodes = list(self.source.graph.nodes)
@@ -41,6 +42,9 @@ class Reader:
         for node in nodes:
             if node.op == "get_attr":
                 tensor = _fetch(self.source, str(node.target))
+                if isinstance(tensor, torch.fx.GraphModule):
+                    self.regions[node] = tensor
+                    continue
                 if not isinstance(tensor, torch.Tensor):
                     raise UnsupportedMutation("get_attr", f"{node.target} is not a tensor")
                 if id(tensor) not in same:
@@ -48,14 +52,33 @@ class Reader:
                     self.paths.append(str(node.target))
                     self.held[str(node.target)] = tensor
                 self.values[node] = same[id(tensor)]
+        block.results = [self.body(nodes)]
+        return self.result
+
+    def body(self, nodes: list[torch.fx.Node]) -> Value:
+        """Reads the calls and gives what the graph returns."""
         for node in nodes:
             if node.op == "call_function":
                 self.call(node)
             elif node.op == "output":
-                block.results = [self.argument(node.args[0])]
+                return self.argument(node.args[0])
             elif node.op not in ("placeholder", "get_attr") and node.name != "_guards_fn":
                 raise UnsupportedMutation(str(node.target), f"{node.op} in an FX graph; export it first")
-        return self.result
+        raise UnsupportedMutation("output", "the graph returns nothing")
+
+    def region(self, node: torch.fx.Node) -> None:
+        """`with torch.no_grad():` is a graph of its own, which is read in its place."""
+        enabled, held, *args = node.args
+        inner = self.regions[held]  # type: ignore[index]
+        nodes = list(inner.graph.nodes)
+        for place, given in zip([n for n in nodes if n.op == "placeholder"], args, strict=True):
+            self.values[place] = self.argument(given)
+        if any(n.op == "get_attr" for n in nodes):
+            raise UnsupportedMutation(str(node.target), "a region that holds tensors of its own")
+        mark = Node("fx::grad_mode", [self.builder.const(enabled)], [])
+        self.result.block.nodes.append(mark)
+        self.values[node] = self.body(nodes)
+        self.result.block.nodes.append(Node("fx::grad_mode", [self.builder.const(None)], []))
 
     def param(self, node: torch.fx.Node, name: str) -> Value:
         example = node.meta.get("val", torch.Tensor)
@@ -98,6 +121,9 @@ class Reader:
             whole, place = node.args
             inputs = [self.argument(whole), self.argument(place)]
             self.values[node] = self.emit("prim::TupleIndex", inputs, _type(node.meta.get("val")))
+            return
+        if target is torch.ops.higher_order.wrap_with_set_grad_enabled:
+            self.region(node)
             return
         if getattr(target, "__module__", "") in ("_operator", "math", "torch"):
             inputs = [self.argument(a) for a in node.args]

@@ -20,6 +20,7 @@ NOT_CONSTANT: Any = type("NotConstant", (), {"__repr__": lambda self: "NOT_CONST
 INT = torch._C.IntType.get()
 INTS = torch._C.ListType.ofInts()
 BOOL = torch._C.BoolType.get()
+MAYBE = torch._C.OptionalType.ofTensor()
 TENSORS = torch._C.ListType.ofTensors()
 
 
@@ -173,6 +174,16 @@ def is_int(value: Value) -> bool:
     return kind is int or (hasattr(kind, "kind") and kind.kind() == "IntType")
 
 
+def either(values: Sequence[Value]) -> Any:
+    """The type of a tensor value that is one of `values`: optional where one of them may be None."""
+    return MAYBE if any(v.type is not None for v in values) else None
+
+
+def holds_tensors(type_: Any) -> bool:
+    """A container, or an optional value, that may hold tensors; a tensor itself has no type here."""
+    return hasattr(type_, "kind") and type_.kind() != "ClassType" and "Tensor" in str(type_)
+
+
 def looks_at_storage(graph: Graph) -> bool:
     """Some operator addresses a storage rather than a tensor."""
     return any(node.kind.startswith("aten::as_strided") for node in walk_nodes(graph.block))
@@ -184,6 +195,27 @@ def walk_nodes(block: Block) -> Iterator[Node]:
         yield node
         for inner in node.blocks:
             yield from walk_nodes(inner)
+
+
+_RANDOM = ("rand", "dropout", "bernoulli", "normal", "uniform", "multinomial", "exponential")
+
+
+def varies(value: Value, seen: set[Value] | None = None) -> bool:
+    """Whether a value may differ from one call to the next: it depends on an input, an attribute or a random draw."""
+    seen = set() if seen is None else seen
+    if value in seen or value.py is not NOT_CONSTANT:
+        return False
+    seen.add(value)
+    node = value.node
+    if node is None:
+        return True
+    if node.kind in ("prim::GetAttr", "prim::Uninitialized") or any(word in node.kind for word in _RANDOM):
+        return True
+    inner = {p for block in node.blocks for p in block.params}
+    needed = [*node.inputs, *(v for block in node.blocks for v in block.results)]
+    needed += [v for block in node.blocks for n in walk_nodes(block) for v in n.inputs]
+    seen |= inner
+    return any(varies(v, seen) for v in needed)
 
 
 def mark_live(block: Block) -> None:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from .containers import Items, Sealed, Table, Tup
-from .ir import NOT_CONSTANT, Value
-from .memory import PHI, ROOT, STEP, Alias, Root
+from .ir import NOT_CONSTANT, Value, either
+from .memory import NOTHING, PHI, ROOT, STEP, Alias, Root
 
 
 def same(a: Any, b: Any) -> bool:
@@ -23,6 +23,8 @@ def same(a: Any, b: Any) -> bool:
             and all(map(same, a.items, b.items))
         )
     a, b = a.moved or a, b.moved or b
+    if a.form == NOTHING == b.form:
+        return True
     if a is b or a.form == ROOT == b.form:
         return a is b or a.root is b.root
     return (
@@ -102,6 +104,10 @@ class Join:
             if a.py is not NOT_CONSTANT and a.py == b.py and type(a.py) is type(b.py):
                 return a
             return self.out(a, b, type_ if type_ is not None else a.type)
+        if a.__class__ is Alias and b.__class__ is Value and b.py is None:
+            b = walk.memory.nothing()
+        elif b.__class__ is Alias and a.__class__ is Value and a.py is None:
+            a = walk.memory.nothing()
         if a.__class__ is Alias and b.__class__ is Alias:
             return self.alias(a.moved or a, b.moved or b)
         if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
@@ -145,10 +151,10 @@ class Join:
             return outside[0] if outside else self.export(a, 0)
         first, second = (self.inside(side, partial(memory.read, x)) for side, x in zip(self.sides, (a, b), strict=True))
         if all(x.form == ROOT and self.uses.get(x.root) == 1 and self.root_outside(x.root) is None for x in (a, b)):
-            out = self.out(first, second, None)
+            out = self.out(first, second, either([first, second]))
             out.fresh = True
             return memory.base(out)  # type: ignore[no-any-return]
-        out = self.out(first, second, None)
+        out = self.out(first, second, either([first, second]))
         joined = memory.phi(self.cond, self.export(a, 0), self.export(b, 1), None)
         self.later.append((joined, out))
         return joined  # type: ignore[no-any-return]
@@ -180,6 +186,8 @@ class Join:
                 out.fresh = True
                 found = self.exported[root] = memory.base(out)
             return found  # type: ignore[no-any-return]
+        if alias.form == NOTHING:
+            return alias
         if alias.form == STEP:
             args = tuple(self.leave(v, side) for v in alias.args)
             return memory.step(self.export(alias.parent, side), alias.row, args)  # type: ignore[no-any-return]

@@ -50,8 +50,8 @@ def _of_torchscript(graph: torch._C.Graph) -> list[str]:
     for node in reversed(top):
         if not trailing:
             break
-        if node.kind() == "aten::copy_":
-            target = node.inputsAt(0)
+        if node.kind() == "aten::copy_" or (given := _where_given(node)) is not None:
+            target = node.inputsAt(0) if node.kind() == "aten::copy_" else given
             if target in external and target not in seen:
                 seen.add(target)
                 allowed.add(node)
@@ -65,8 +65,20 @@ def _of_torchscript(graph: torch._C.Graph) -> list[str]:
     return found
 
 
+def _where_given(node: torch._C.Node) -> Any:
+    """The optional tensor that `if x is not None:` writes back and does nothing else; None for any other node."""
+    if node.kind() != "prim::If":
+        return None
+    then, otherwise = ([n for n in b.nodes() if n.kind() != "prim::Constant"] for b in node.blocks())
+    if otherwise or not then or then[-1].kind() != "aten::copy_":
+        return None
+    cast = then[-1].inputsAt(0).node()
+    plain = all(n.kind() == "prim::unchecked_cast" for n in then[:-1])
+    return cast.inputsAt(0) if plain and cast.kind() == "prim::unchecked_cast" else None
+
+
 # What comes from an input is outside too: its attributes and items, and the storage that it looks into.
-_OUTSIDE = frozenset(["prim::GetAttr", "aten::__getitem__", "prim::TupleUnpack", "aten::as_strided"])
+_OUTSIDE = frozenset(["prim::GetAttr", "aten::__getitem__", "prim::TupleUnpack", "aten::as_strided", "aten::detach"])
 _LOOKS = frozenset(
     [
         "prim::Constant",
@@ -121,7 +133,7 @@ def _of_fx(graph: torch.fx.Graph) -> list[str]:
 def _is_external(node: Any) -> bool:
     """An input, an attribute, an item of an input, or the storage that an input looks into."""
     op = getattr(node, "op", "")
-    inner = (operator.getitem, torch.ops.aten.as_strided.default)
+    inner = (operator.getitem, torch.ops.aten.as_strided.default, torch.ops.aten.detach.default)
     return op in ("placeholder", "get_attr") or (
         op == "call_function" and node.target in inner and _is_external(node.args[0])
     )

@@ -20,8 +20,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .errors import UnsupportedMutation
-from .ir import BOOL, Block, Builder, Node, Value
-from .views import everywhere, known_ints
+from .ir import BOOL, Block, Builder, Node, Value, either
+from .views import AT, everywhere, known_ints
 
 if TYPE_CHECKING:
     from .views import View
@@ -32,9 +32,10 @@ class Root:
 
     external:   the input or attribute whose caller sees writes; None for a tensor made inside
     contiguous: known to be made contiguous
+    without_grad: it was written only where gradients are off, so the write-back must not be recorded either
     """
 
-    __slots__ = ("block", "clock", "constant", "contiguous", "cur", "external", "first")
+    __slots__ = ("block", "clock", "constant", "contiguous", "cur", "external", "first", "without_grad")
 
     def __init__(self, value: Value, block: Block, *, external: Any = None, contiguous: bool = False) -> None:
         self.cur = self.first = value
@@ -43,12 +44,13 @@ class Root:
         self.external = external
         self.contiguous = contiguous
         self.constant = False
+        self.without_grad: bool | None = None
 
 
-ROOT, STEP, PHI, OPAQUE = range(4)
+ROOT, STEP, PHI, OPAQUE, NOTHING = range(5)
 _RESHAPES = frozenset(["aten::view", "aten::_unsafe_view", "aten::reshape", "aten::flatten", "aten::unflatten"])
 # Views that show other elements than their base has, so that positions cannot be followed through them.
-_OTHER_ELEMENTS = frozenset(
+OTHER_ELEMENTS = frozenset(
     f"aten::{name}"
     for name in ("view_as_real", "view_as_complex", "real", "imag", "view.dtype", "_neg_view", "to", "type_as")
 )
@@ -121,6 +123,12 @@ class Memory:
             alias.val, alias.stamp = value, self.clock
         return alias
 
+    def nothing(self) -> Alias:
+        """None, where a tensor may stand too. It is read like a tensor; that it is written never comes to pass."""
+        alias = Alias(NOTHING, self.g.graph.block)
+        alias.val = self.g.const(None)
+        return alias
+
     def opaque(self, value: Value, sources: tuple[Root, ...], reason: str) -> Alias:
         """A value that may share memory with `sources` in a way that is not understood."""
         alias = Alias(OPAQUE, self.g.block)
@@ -134,6 +142,8 @@ class Memory:
         root = alias.root
         if alias.form == ROOT:
             return root.cur  # type: ignore[no-any-return]
+        if alias.form == NOTHING:
+            return alias.val  # type: ignore[no-any-return]
         if alias.val is not None and (root.clock if root is not None else alias.last_write()) <= alias.stamp:
             return alias.val  # type: ignore[no-any-return]
         if alias.form == STEP:
@@ -163,7 +173,7 @@ class Memory:
         """The alias as the program's own strides make it: the chain replayed on the first value of the base."""
         if alias.form == ROOT:
             return alias.root.first  # type: ignore[no-any-return]
-        if alias.form == STEP:
+        if alias.form == STEP and alias.row is not AT:
             root = alias.root
             if root is not None and alias.val is not None and root.cur is root.first and root.clock <= alias.stamp:
                 return alias.val  # type: ignore[no-any-return]
@@ -171,6 +181,7 @@ class Memory:
         if alias.form == PHI and alias.val is not None and alias.last_write() <= alias.stamp:
             return alias.val  # type: ignore[no-any-return]
         if alias.form == PHI and not isinstance(alias.cond, Value) and alias.parent.form == STEP:
+            # View or copy, complex or real: shown by one operator on either side.
             view = alias.parent  # view or copy, the operator itself lays it out as the program does
             return view.row.show(self.g, self.witness(view.parent), view.args)  # type: ignore[no-any-return]
         raise UnsupportedMutation(
@@ -182,6 +193,10 @@ class Memory:
     def write(self, alias: Alias, content: Value) -> None:
         """Make `content` (shape and dtype of the alias) what the alias shows, and every other alias with it."""
         path: list[tuple[Alias, Value]] = []
+        doubtful = self._doubtful(alias)
+        if doubtful is not None:
+            self._write_sides(alias, doubtful, content)
+            return
         repeating = self._repeating(alias)
         if repeating is not None:
             content = self._at_positions(alias, repeating, content)
@@ -203,9 +218,9 @@ class Memory:
         elif alias.form == ROOT:
             root = alias.root
             if not content.fresh:
-                content = self.g.copy(root.cur, content, False)
+                content = self.g.copy(certain(self.g, root.cur), content, False)
             self.set_root(root, content)
-        else:
+        elif alias.form != NOTHING:
             raise UnsupportedMutation(
                 alias.reason, "its result may share memory in a way that the pass cannot see, and is written",
                 source_line=self.location(), hint="give functionalize() example_inputs, or clone the result first",
@@ -223,12 +238,24 @@ class Memory:
             if self._shows_twice(above):
                 found = above
             above = above.parent
-        if above is not None and above.form == PHI and self._may_repeat(above):
-            raise UnsupportedMutation(
-                "aten::expand", "a part of it is written, and whether elements repeat is decided at run time",
-                source_line=self.location(),
-            )  # fmt: skip
         return found
+
+    def _doubtful(self, alias: Alias) -> Alias | None:
+        """The choice above `alias` of whose two sides one may show an element twice."""
+        above = alias.parent if alias.form == STEP else None
+        while above is not None and above.form == STEP:
+            above = above.parent
+        return above if above is not None and above.form == PHI and self._may_repeat(above) else None
+
+    def _write_sides(self, alias: Alias, choice: Alias, content: Value) -> None:
+        """Write through the steps below a choice on each of its sides, since each side is put back in its own way."""
+
+        def below(step: Alias, side: Alias) -> Alias:
+            return side if step is choice else self.step(below(step.parent, side), step.row, step.args)
+
+        cond = self.condition(choice)
+        sides = [self.branch(partial(self.write, below(alias, a), content)) for a in (choice.parent, choice.other)]
+        self.merge(cond, [(side[0][0], side[1]) for side in sides], [], [])
 
     def _shows_twice(self, step: Alias) -> bool:
         """Whether an element of the base may show twice in this step. Where as_strided surely does not, its scatter
@@ -265,17 +292,20 @@ class Memory:
         base = self.read(repeating.parent)
         positions = everywhere(self.g, base)
         for step in reversed(steps):
-            if step.row.kind in _OTHER_ELEMENTS:
+            if step.row.kind in OTHER_ELEMENTS:
                 raise UnsupportedMutation(
                     step.row.kind, "a part of a view that repeats elements is written as another type",
                     source_line=self.location(),
                 )  # fmt: skip
-            if step.row.kind in _RESHAPES:
-                # Whether `view` is allowed depends on strides, and positions lie otherwise than the base.
-                positions = self.g.reshape(positions, self.g.size(self.peek(step)))
-            else:
-                positions = step.row.show(self.g, positions, step.args)
+            positions = self.places_step(step, positions)
         return self.g.put(base, positions, content, False)
+
+    def places_step(self, step: Alias, positions: Value) -> Value:
+        """The positions of the elements that `step` shows, given those of its parent."""
+        if step.row.kind in _RESHAPES:
+            # Whether `view` is allowed depends on strides, and positions lie otherwise than the base.
+            return self.g.reshape(positions, self.g.size(self.peek(step)))
+        return step.row.show(self.g, positions, step.args)  # type: ignore[no-any-return]
 
     def set_root(self, root: Root, content: Value) -> None:
         if self.written is not None:
@@ -299,8 +329,8 @@ class Memory:
     def _read_phi(self, alias: Alias) -> Value:
         cond = self.condition(alias)
         (first, _), (second, _) = (self.branch(partial(self.read, a)) for a in (alias.parent, alias.other))
-        value = Value(None, fresh=False, block=self.g.block)
-        self._if(cond, (first[0], second[0]), ([first[1]], [second[1]]), [value])
+        value = Value(either([first[1], second[1]]), fresh=False, block=self.g.block)
+        self.join_values(cond, (first[0], second[0]), ([first[1]], [second[1]]), [value])
         return value
 
     def _write_phi(self, alias: Alias, content: Value) -> None:
@@ -337,15 +367,14 @@ class Memory:
         merged = list(outs)
         roots = list(dict.fromkeys([*sides[0][1], *sides[1][1]]))
         for root in roots:
-            out = Value(None, fresh=True, block=self.g.block)
             for column, (_, writes) in zip(columns, sides, strict=True):
                 column.append(writes.get(root, root.cur))
-            merged.append(out)
-        self._if(cond, (sides[0][0], sides[1][0]), (columns[0], columns[1]), merged, origin=origin, keep=keep)
+            merged.append(Value(either([c[-1] for c in columns]), fresh=True, block=self.g.block))
+        self.join_values(cond, (sides[0][0], sides[1][0]), (columns[0], columns[1]), merged, origin=origin, keep=keep)
         for root, out in zip(roots, merged[len(outs) :], strict=True):
             self.set_root(root, out)
 
-    def _if(
+    def join_values(
         self, cond: Value, blocks: tuple[Block, Block], results: tuple[list[Value], list[Value]], outs: list[Value],
         *, origin: Any = None, keep: bool = False,
     ) -> None:  # fmt: skip
@@ -356,6 +385,11 @@ class Memory:
         for out in outs:
             out.node = node
         self.g.block.nodes.append(node)
+
+
+def certain(g: Builder, value: Value) -> Value:
+    """A tensor that is not None, as the program made sure before."""
+    return g.call("prim::unchecked_cast", (value,)) if value.type is not None else value
 
 
 def _overlaps(sizes: list[int], strides: list[int]) -> bool:

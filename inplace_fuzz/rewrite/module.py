@@ -35,7 +35,13 @@ def as_script(module: torch.nn.Module, example_inputs: Any) -> torch.jit.ScriptM
         if script is not None and (example_inputs is None or faithful(module, script, example_inputs)):
             return script
         if script is None or not has_branches(script):
-            traced = torch.jit.trace(copy.deepcopy(module), examples.copies(example_inputs), check_trace=False)
+            try:
+                traced = torch.jit.trace(copy.deepcopy(module), examples.copies(example_inputs), check_trace=False)
+            except Exception as why:
+                raise UnsupportedMutation(
+                    "torch.jit.script", f"neither script nor trace takes the module: {str(why).partition(chr(10))[0]}",
+                    hint='use target="fx", or give a module that torch.export.export made',
+                ) from why  # fmt: skip
             share_tensors(traced._c, module)
             if script is None or faithful(module, traced, example_inputs):
                 return traced  # type: ignore[no-any-return]
@@ -44,6 +50,17 @@ def as_script(module: torch.nn.Module, example_inputs: Any) -> torch.jit.ScriptM
         "the scripted module does not do what the module does on the example inputs: a fault of TorchScript",
         hint='use target="fx", or give a module that torch.jit.trace or torch.export.export made',
     )
+
+
+def exported(module: torch.nn.Module, example_inputs: Any) -> torch.export.ExportedProgram:
+    """`torch.export.export`, which may run writes on tensors that the module did not register: they are put back."""
+    before = [(tensor, tensor.detach().clone()) for _, tensor in tensors(module)]
+    try:
+        return torch.export.export(module, examples.copies(example_inputs))
+    finally:
+        with torch.no_grad():
+            for tensor, value in before:
+                tensor.data.copy_(value)
 
 
 def with_graph(module: torch.jit.ScriptModule, graph: torch._C.Graph) -> torch.jit.ScriptModule:
@@ -75,19 +92,49 @@ def _retype(graph: torch._C.Graph, module: Any) -> None:
 
 
 def share_tensors(target: Any, module: torch.nn.Module) -> None:
-    """Make every parameter and buffer of the C++ module `target` the very tensor that `module` holds."""
+    """Make every tensor of the C++ module `target` the very tensor that `module` holds."""
     for path, tensor in tensors(module):
         owner = target
         for name in path[:-1]:
-            owner = owner.getattr(name)
-        owner.setattr(path[-1], tensor)
+            owner = owner.getattr(name) if owner.hasattr(name) else None
+            if owner is None:
+                break
+        if owner is not None and owner.hasattr(path[-1]):
+            owner.setattr(path[-1], tensor)
 
 
 def tensors(module: torch.nn.Module) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]:
-    """Every parameter and buffer with its path, those that appear under two names twice."""
+    """Every parameter, buffer and plain attribute with its path, those that appear under two names twice."""
     named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
-    for name, tensor in named:
-        yield tuple(name.split(".")), tensor
+    found = {tuple(name.split(".")): tensor for name, tensor in named}
+    yield from (found | {path: value for path, value in _plain(module) if path not in found}).items()
+
+
+def _plain(module: torch.nn.Module) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]:
+    """Tensors that a module holds without having registered them. Of a ScriptModule, those that its graph uses."""
+    if not isinstance(module, torch.jit.ScriptModule):
+        for prefix, inner in module.named_modules(remove_duplicate=False):
+            owner = tuple(prefix.split(".")) if prefix else ()
+            yield from (((*owner, k), v) for k, v in vars(inner).items() if isinstance(v, torch.Tensor))
+        return
+    graph: Any = module.inlined_graph
+    owners: dict[Any, tuple[tuple[str, ...], Any]] = {next(iter(graph.inputs())): ((), module._c)}
+    for node in graph.findAllNodes("prim::GetAttr"):
+        if node.inputsAt(0) in owners:
+            path, owner = owners[node.inputsAt(0)]
+            value = owner.getattr(node.s("name"))
+            if isinstance(value, torch.Tensor):
+                yield (*path, node.s("name")), value
+            owners[node.output()] = (*path, node.s("name")), value
+
+
+def modes(script: torch.jit.ScriptModule) -> dict[tuple[str, ...], bool]:
+    """Which modules are in training mode, by path; not of those that keep no such attribute."""
+    found = {}
+    for name, inner in script.named_modules():
+        if inner._c.hasattr("training"):
+            found[tuple(name.split(".")) if name else ()] = bool(inner._c.getattr("training"))
+    return found
 
 
 def refuse_shared_state(module: torch.nn.Module, inputs: Any) -> None:
@@ -110,7 +157,8 @@ def tied(module: torch.nn.Module) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Attribute paths that hold one tensor: each path to the first of them."""
     first: dict[int, tuple[str, ...]] = {}
     found = {}
-    for path, tensor in tensors(module):
+    held = list(tensors(module))  # alive together, so that no two have one id
+    for path, tensor in held:
         other = first.setdefault(id(tensor), path)
         if other is not path:
             found[path] = other

@@ -36,18 +36,16 @@ def resolve(kind: str, values: list[Any], overload: str | None = None) -> Any:
     """The OpOverload of `kind` that takes `values` in schema order, or None. `overload` is its name where known."""
     base = kind.partition(".")[0]
     candidates = _candidates(base)
-    if overload is not None:
-        for op in candidates:
-            if op._schema.overload_name == overload:
-                return op
-        return None
-    for op in candidates:
-        arguments = op._schema.arguments
-        if len(arguments) != len(values) or schemas.schema_verdict(op._schema) is schemas.WRITE:
-            continue
-        if all(_fits(str(a.real_type), v) for a, v in zip(arguments, values, strict=True)):
-            return op
-    return None
+    # The twin of `pow_.Tensor` has another overload name, and `pow.Tensor` takes other arguments.
+    named = [op for op in candidates if op._schema.overload_name == overload and _takes(op, values)]
+    return next(iter(named), None) or next((op for op in candidates if _takes(op, values, pure=True)), None)
+
+
+def _takes(op: Any, values: list[Any], *, pure: bool = False) -> bool:
+    arguments = op._schema.arguments
+    if len(arguments) != len(values) or (pure and schemas.schema_verdict(op._schema) is schemas.WRITE):
+        return False
+    return all(_fits(str(a.real_type), v) for a, v in zip(arguments, values, strict=True))
 
 
 def _fits(type_: str, value: Any) -> bool:

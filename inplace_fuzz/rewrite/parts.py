@@ -48,6 +48,19 @@ def _list_items(walk: Any, parts: Any, value: Value, i: Any) -> list[Any]:
     raise walk.refuse(parts.kind, "a split at places known only at run time")
 
 
+_AT_SIZES = frozenset(["aten::split", "aten::split_with_sizes", "aten::unsafe_split_with_sizes"])
+
+
+def known_length(parts: Any) -> int | None:
+    """How many parts there are, where the call lists their sizes, or the places between them."""
+    places = parts.args[0]
+    if is_int(places) or places.type is None:
+        return None
+    known = places.py if places.py is not NOT_CONSTANT else places.node.inputs if places.node is not None else None
+    between = parts.kind.partition(".")[0] not in _AT_SIZES
+    return None if known is None else len(known) + between
+
+
 def _chunk(walk: Any, parts: Any, i: Any) -> Step:
     g = walk.g
     n, dim = parts.args

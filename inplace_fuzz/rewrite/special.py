@@ -10,7 +10,7 @@ import torch
 
 from . import schemas
 from .containers import Items
-from .ir import TENSORS, Node, Value
+from .ir import BOOL, TENSORS, Node, Value
 from .memory import ROOT, STEP, Alias
 from .views import WHOLE, View
 from .writes import copied
@@ -59,13 +59,21 @@ class Special:
             result.node = call
         self.g.block.nodes.append(call)
         for target, result, out in zip(targets, results, node.outputs, strict=True):
-            cast = self.g.op("aten::type_as", [result, self.memory.read(target)])
-            self.policy.write(self.memory, target, cast)
+            before = self.memory.read(target)
+            if target.form != ROOT or target.root.external is not None:
+                self._guard(
+                    self.g.call("aten::ne", (self.g.size(result), self.g.size(before)), BOOL),
+                    f"inplace_fuzz: {pure} gives its out= argument another shape; give one of the right shape",
+                )
+            cast = self.g.op("aten::type_as", [result, before])
+            self.put(target, cast)
             out.bound = target
         self.explained.append((kind, self.line(), "computed without out=, put into the tensor given as out"))
 
     def foreach(self: Any, node: Node) -> None:
-        """`_foreach_add_(tensors, ...)`: the pure twin on the whole list, then each result into its own tensor."""
+        """`_foreach_add_(tensors, ...)`: the pure twin on the whole list, then each result into its own tensor. Tensors
+        of one base may overlap, and are written one after the other, as eager does.
+        """
         kind = node.kind
         name, dot, overload = kind.partition(".")
         held = node.inputs[0].bound
@@ -74,16 +82,34 @@ class Special:
             raise self.refuse(kind, "its list of tensors is not followed")
         targets = [b.moved or b for b in items]
         roots = [r for t in targets for r in t.roots]
-        if len(set(roots)) != len(roots):
-            raise self.refuse(kind, "two of its tensors share memory")
         g, memory = self.g, self.memory
-        results = g.op(name[:-1] + dot + overload, [self.whole(held), *self.values(node.inputs[1:])], TENSORS)
+        pure = name[:-1] + dot + overload
+        if len(set(roots)) == len(roots):
+            results = g.op(pure, [self.whole(held), *self.values(node.inputs[1:])], TENSORS)
         for i, target in enumerate(targets):
-            result = g.op("aten::__getitem__", [results, g.const(i)])
-            self.policy.write(memory, target, copied(g, memory.read(target), result))
+            place = i
+            if len(set(roots)) != len(roots):
+                one = g.call("prim::ListConstruct", (memory.read(target),), TENSORS)
+                results, place = (
+                    g.op(pure, [one, *(self.argument(v, i, len(items)) for v in node.inputs[1:])], TENSORS),
+                    0,
+                )
+            result = g.op("aten::__getitem__", [results, g.const(place)])
+            self.put(target, copied(g, memory.read(target), result))
         self.explained.append((kind, self.line(), "computed as a list, each result put into its own tensor"))
         for out in node.outputs:
             out.bound = held
+
+    def argument(self: Any, value: Value, i: int, n: int) -> Value:
+        """What tensor `i` of a foreach call over `n` takes: its own item of a list, or what all take."""
+        g, bound = self.g, value.bound
+        if isinstance(bound, Items) and not bound.at_run_time and len(bound.items) == n:
+            return g.call("prim::ListConstruct", (self.value(bound.items[i]),), bound.type)  # type: ignore[no-any-return]
+        whole = self.value(bound)
+        if hasattr(whole.type, "kind") and whole.type.kind() == "ListType":
+            own = g.op("aten::__getitem__", [whole, g.const(i)], whole.type.getElementType())
+            return g.call("prim::ListConstruct", (own,), whole.type)  # type: ignore[no-any-return]
+        return whole  # type: ignore[no-any-return]
 
     def dropout(self: Any, node: Node, row: View) -> None:
         """In eval, or with p = 0, it gives its argument; in training a tensor of its own, drawn once, in order."""
@@ -120,9 +146,21 @@ class Special:
     def normalise(self: Any, node: Node, row: int) -> None:
         """Batch norm writes its running statistics when it trains, and its schema does not say so."""
         training, mean = node.inputs[row].bound, node.inputs[3].bound
-        if training.py is not False and not (mean.__class__ is Value and mean.py is None):
+        if training.py is False or (mean.__class__ is Value and mean.py is None):
+            self.pure(node)
+            return
+        if node.kind.partition(".")[0] != "aten::batch_norm":
             raise self.refuse(node.kind, "in training it updates its running statistics", hint="call .eval() first")
-        self.pure(node)
+        targets = [self.tensor(v, node.kind) for v in node.inputs[3:5]]
+        results = [Value(block=self.g.block) for _ in range(5)]
+        call = Node("aten::_native_batch_norm_legit_functional", self.values(node.inputs[:8]), results)
+        for result in results:
+            result.node = call
+        self.g.block.nodes.append(call)
+        node.outputs[0].bound = self.memory.base(results[0])
+        for target, content in zip(targets, results[3:], strict=True):
+            self.put(target, content)
+        self.explained.append((node.kind, self.line(), "its running statistics are computed without a write"))
 
 
 def _schema_of(node: Node) -> Any:

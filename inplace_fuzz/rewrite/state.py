@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .containers import Sealed, Tup
-from .ir import BOOL, INT, INTS, Block, Node, Value
-from .memory import Alias, shares_storage, storage_start
+from .containers import Items, Sealed, Table, Tup
+from .ir import BOOL, INT, INTS, Block, Node, Value, holds_tensors
+from .memory import Alias, certain, shares_storage, storage_start
 from .views import add, known_ints
 
 
@@ -46,7 +46,13 @@ class State:
 
     @staticmethod
     def handlers() -> dict[str, tuple[Callable[..., None], Any]]:
-        return {"prim::GetAttr": (State.get_attribute, None), "prim::SetAttr": (State.set_attribute, None)}
+        return {
+            "prim::GetAttr": (State.get_attribute, None),
+            "prim::SetAttr": (State.set_attribute, None),
+            "prim::Enter": (State.grad_mode, 1),
+            "prim::Exit": (State.grad_mode, -1),
+            "fx::grad_mode": (State.region, None),
+        }
 
     def start_state(self: Any) -> None:
         self.attributes: dict[tuple[str, ...], Any] = {}
@@ -55,14 +61,17 @@ class State:
         self.plain_storage: list[Alias] = []
         self.tied: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.storages: list[tuple[Alias, list[Any]]] = []
+        self.assumed: list[tuple[Callable[[], Value], str]] = []
+        self.without_grad = 0
+        self.regions: list[bool] = []
 
     # ------------------------------------------------------------------ inputs
-    def input(self: Any, param: Value) -> None:
+    def input(self: Any, param: Value, example: Any = None) -> None:
         mine = Value(param.type, fresh=False, block=self.g.block)
         self.out.block.params.append(mine)
         name = param.name or (param.target.debugName() if param.target is not None else "")
         mine.name = "" if name.isdigit() else name
-        param.bound = self.external(mine, (f"input {len(self.out.block.params) - 1}",))
+        param.bound = self.external(mine, (f"input {len(self.out.block.params) - 1}",), example)
 
     def share(self: Any, groups: Sequence[SharedStorage]) -> None:
         """Inputs that share memory, as the example inputs do: each is a look at one storage. Guarded, see `guards`."""
@@ -82,8 +91,8 @@ class State:
                 members.append((value, alias, (size, stride, offset)))
             self.storages.append((base, members))
 
-    def external(self: Any, value: Value, name: tuple[Any, ...]) -> Any:
-        """What a value that comes from outside stands for."""
+    def external(self: Any, value: Value, name: tuple[Any, ...], example: Any = None) -> Any:
+        """What a value that comes from outside stands for; `example` says what a list or dict of the caller's holds."""
         type_ = value.type
         if type_ is None:
             value.fresh = False
@@ -94,25 +103,65 @@ class State:
             return alias
         kind = type_.kind() if hasattr(type_, "kind") else ""
         if kind == "TupleType":
-            return Tup(tuple(self._tuple_items(value, name)), type_)
+            return Tup(tuple(self._tuple_items(value, name, example)), type_)
         if kind == "ClassType":
             return Module((), value)
         if kind == "OptionalType" and type_.getElementType().kind() == "TensorType":
             alias = self.memory.base(value, external=name)
+            alias.block = alias.root.block = self.out.block
             self.externals.append(alias)
             return alias
-        if kind in ("ListType", "DictType") and "Tensor" in str(type_):
+        if not holds_tensors(type_):
+            return value
+        if kind == "ListType" and isinstance(example, (list, tuple)):
+            return self._list_items(value, name, list(example))
+        if kind == "DictType" and isinstance(example, dict):
+            return self._dict_items(value, name, example)
+        if kind in ("ListType", "DictType"):
             return Sealed(value, (), "prim::ListConstruct", self.memory.clock, external=name)
-        return value
+        # Whatever it is, its tensors are the caller's: they can be read, and writing them is refused.
+        return Sealed(value, self.memory.base(value).roots, str(type_), self.memory.clock)
 
-    def _tuple_items(self: Any, value: Value, name: tuple[Any, ...]) -> list[Any]:
+    def _list_items(self: Any, value: Value, name: tuple[Any, ...], example: list[Any]) -> Items:
+        """A list of the caller's, as long as the example; guarded."""
+        element = value.type.getElementType()
+        own = None if element.kind() == "TensorType" else element
+        items = [self.early("aten::__getitem__", [value, self.g.const(i)], own) for i in range(len(example))]
+        bounds = [self.external(item, (*name, i), e) for i, (item, e) in enumerate(zip(items, example, strict=True))]
+
+        def differs() -> Value:
+            return self.g.call("aten::ne", (self.g.call("aten::len", (value,), INT), len(example)), BOOL)  # type: ignore[no-any-return]
+
+        self.assumed.append((differs, f"{_words(name)} had {len(example)} items"))
+        return Items(tuple(bounds), value.type, self.out.block, external=True)
+
+    def _dict_items(self: Any, value: Value, name: tuple[Any, ...], example: dict[Any, Any]) -> Table:
+        """A dict of the caller's, with the keys of the example, in that order; guarded."""
+        g = self.g
+        keys, element = value.type.getKeyType(), value.type.getValueType()
+        own = None if element.kind() == "TensorType" else element
+        held = [
+            (k, self.external(self.early("aten::__getitem__", [value, g.const(k)], own), (*name, k), e))
+            for k, e in example.items()
+        ]
+
+        def differs() -> Value:
+            listed = type(INTS)(keys)
+            names = g.call("prim::ListConstruct", list(example), listed)
+            return g.call("aten::ne", (g.call("aten::keys", (value,), listed), names), BOOL)  # type: ignore[no-any-return]
+
+        self.assumed.append((differs, f"{_words(name)} had the keys {list(example)}"))
+        return Table(tuple(held), value.type, self.out.block, external=True)
+
+    def _tuple_items(self: Any, value: Value, name: tuple[Any, ...], example: Any) -> list[Any]:
         types = value.type.elements()
         items = [Value(None if t.kind() == "TensorType" else t, fresh=False, block=self.out.block) for t in types]
         node = Node("prim::TupleUnpack", [value], items)
         for item in items:
             item.node = node
         self.prologue.append(node)
-        return [self.external(item, (*name, i)) for i, item in enumerate(items)]
+        known = example if isinstance(example, tuple) and len(example) == len(items) else [None] * len(items)
+        return [self.external(item, (*name, i), known[i]) for i, item in enumerate(items)]
 
     def early(self: Any, kind: str, inputs: list[Value], type_: Any, origin: Any = None) -> Value:
         """A node at the very top of the graph, where it sees what the caller gave."""
@@ -129,11 +178,24 @@ class State:
             self.copy(node, self.values(node.inputs), "alias")
             return
         path = (*module.path, node.origin.s("name"))
+        if path[-1] == "training" and module.path in self.modes:
+            self._assume_mode(module, path)
+            out.bound = self.g.const(self.modes[module.path])
+            return
         cell = self.cells.get(path)
         if cell is not None:
             out.bound = cell.items
             return
         out.bound = self.attribute(module, path, out.type, node.origin)
+
+    def _assume_mode(self: Any, module: Module, path: tuple[str, ...]) -> None:
+        """A module is rewritten for the mode that it is in; guarded."""
+        if path in self.attributes:
+            return
+        value = self.attributes[path] = self.early("prim::GetAttr", [module.value], BOOL, "training")
+        mode = self.modes[module.path]
+        what = f"the module was in {'training' if mode else 'eval'} mode"
+        self.assumed.append((lambda: self.g.call("aten::ne", (value, mode), BOOL), what))
 
     def attribute(self: Any, module: Module, path: tuple[str, ...], type_: Any, origin: Any) -> Any:
         found = self.attributes.get(self.tied.get(path, path))
@@ -147,7 +209,10 @@ class State:
     def set_attribute(self: Any, node: Node, row: Any) -> None:
         module, bound = node.inputs[0].bound, node.inputs[1].bound
         if module.__class__ is not Module:
-            raise self.refuse(node.kind, "it rebinds an attribute of an object that is not a module")
+            if bound.__class__ is not Value or bound.type is None or holds_tensors(bound.type):
+                raise self.refuse(node.kind, "it puts a tensor into an object that is not a module")
+            self.copy(node, [self.value(module), bound], "pure")
+            return
         path = (*module.path, node.origin.s("name"))
         cell = self.cells.get(path)
         if cell is None:
@@ -161,6 +226,18 @@ class State:
     def note_cell(self: Any, cell: Any, before: Any) -> None:
         if self.changed_cells is not None:
             self.changed_cells.append((cell, before))
+
+    def grad_mode(self: Any, node: Node, step: int) -> None:
+        """`with torch.no_grad():` stays, in its place; what is written inside may be a leaf that requires gradients."""
+        if "no_grad" in str(node.inputs[0].type):
+            self.without_grad += step
+        self.copy(node, self.values(node.inputs), "pure")
+
+    def region(self: Any, node: Node, row: Any) -> None:
+        """The beginning or the end of what an FX graph runs with gradients off, or on again."""
+        enabled = node.inputs[0].bound.py
+        self.regions.append(enabled is False) if enabled is not None else self.regions.pop()
+        self.without_grad = sum(self.regions[-1:])
 
     # ------------------------------------------------------------------ guards
     def need_plain_storage(self: Any, base: Alias) -> None:
@@ -194,6 +271,7 @@ class State:
         block, g.block = g.block, Block(self.out.block)
         try:
             self._guard_sharing(written)
+            self._guard_assumed()
             for base in self.plain_storage:
                 value = base.root.first
                 plain = g.call("aten::is_contiguous", (value,), BOOL)
@@ -213,7 +291,7 @@ class State:
     def _guard_sharing(self: Any, written: list[Alias]) -> None:
         """One question for all pairs, since it is asked on every call; which pair it was is asked only then."""
         g = self.g
-        starts = {alias: storage_start(g, alias.root.first) for alias in (self.externals if written else ())}
+        starts = {alias: self._start(alias.root.first) for alias in (self.externals if written else ())}
         pairs = [
             (first, second, g.call("aten::is_set_to", (starts[first], starts[second]), BOOL))
             for i, first in enumerate(written)
@@ -226,12 +304,42 @@ class State:
         outer, g.block = g.block, Block(g.block)
         for first, second, same in pairs:
             # Two empty tensors share nothing that can be written.
-            holds = g.call("aten::gt", (g.numel(first.root.first), 0), BOOL)
+            holds = g.call("aten::gt", (g.numel(certain(g, first.root.first)), 0), BOOL)
             self._guard(
                 g.call("aten::__and__", (same, holds), BOOL),
                 f"inplace_fuzz: {_name(first)} is written and shares memory with {_name(second)}; "
                 "pass tensors of their own, or give functionalize() example inputs that share memory",
             )
+        doubts, g.block = g.block, outer
+        self._when(found, doubts)
+
+    def _start(self: Any, value: Value) -> Value:
+        """The start of a storage; of one that nobody else has, where an optional tensor is None."""
+        g = self.g
+        if value.type is None:
+            return storage_start(g, value)
+        blocks, results = [], []
+        for given in (True, False):
+            outer, g.block = g.block, Block(g.block)
+            of = certain(g, value) if given else g.call("aten::zeros", ([1], None, None, None, None))
+            results.append([storage_start(g, of)])
+            blocks.append(g.block)
+            g.block = outer
+        out = Value(block=g.block)
+        given = g.call("aten::__isnot__", (value, None), BOOL)
+        self.memory.join_values(given, tuple(blocks), tuple(results), [out])
+        return out
+
+    def _guard_assumed(self: Any) -> None:
+        """Also one question for all; what it was that differs is asked only then."""
+        if not self.assumed or not self.guard:
+            return
+        g = self.g
+        pairs = [(make(), what) for make, what in self.assumed]
+        found = functools.reduce(lambda a, b: g.call("aten::__or__", (a, b), BOOL), [wrong for wrong, _ in pairs])
+        outer, g.block = g.block, Block(g.block)
+        for wrong, what in pairs:
+            self._guard(wrong, f"inplace_fuzz: {what} when this module was rewritten; rewrite it again for this call")
         doubts, g.block = g.block, outer
         self._when(found, doubts)
 
@@ -263,4 +371,8 @@ class State:
 
 
 def _name(alias: Alias) -> str:
-    return " ".join(str(part) for part in alias.root.external)
+    return _words(alias.root.external)
+
+
+def _words(name: tuple[Any, ...]) -> str:
+    return " ".join(map(str, name))

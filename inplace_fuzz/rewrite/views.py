@@ -26,6 +26,7 @@ class View:
 
     make:       turns the call into another row and arguments (`narrow` is a slice); gets (g, *args)
     maybe:      a view or a copy, depending on strides or dtypes at run time
+    complex:    does something to a complex tensor alone; a real one it gives back as it is
     one_to_one: no element of the base shows twice, so what is written is exactly what is seen after; where one may,
                 a part of the view is put back by the positions of that part alone (`Memory.write`)
     storage:    looks at the whole storage of the base, whatever it is called on
@@ -37,6 +38,7 @@ class View:
     maybe: bool = False
     one_to_one: bool = True
     storage: bool = False
+    complex: bool = False
     call: str = ""
 
     def show(self, g: Builder, base: Value, args: tuple[Value, ...]) -> Value:
@@ -141,9 +143,9 @@ VIEWS: tuple[View, ...] = (
     View("aten::t", lambda g, b, w: g.t(w)),                                                  # its own inverse
     View("aten::numpy_T", lambda g, b, w: g.numpy_T(w)),                                      # its own inverse
     View("aten::mT", lambda g, b, w: g.mT(w)),                                                # its own inverse
-    View("aten::matrix_H", lambda g, b, w: g.matrix_H(w)),                                    # its own inverse
-    View("aten::mH", lambda g, b, w: g.mH(w)),                                                # its own inverse
-    View("aten::adjoint", lambda g, b, w: g.adjoint(w)),                                      # its own inverse
+    View("aten::matrix_H", lambda g, b, w: g.resolve_conj(g.matrix_H(w))),                    # its own inverse
+    View("aten::mH", lambda g, b, w: g.resolve_conj(g.mH(w))),                                # its own inverse
+    View("aten::adjoint", lambda g, b, w: g.resolve_conj(g.adjoint(w))),                      # its own inverse
     View("aten::permute", lambda g, b, w, dims: g.permute(w, _inverse(g, dims))),             # the inverse permutation
     View("aten::movedim", lambda g, b, w, src, dst: g.movedim(w, dst, src)),                  # moved back
     View("aten::moveaxis", lambda g, b, w, src, dst: g.movedim(w, dst, src)),                 # moved back
@@ -161,12 +163,11 @@ VIEWS: tuple[View, ...] = (
     # ---- the same memory as another type
     View("aten::view_as_real", lambda g, b, w: _pair(g, g.select(w, -1, 0), g.select(w, -1, 1))),
     View("aten::view_as_complex", lambda g, b, w: g.view_as_real(w)),
-    View("aten::real", lambda g, b, w: _pair(g, w, g.imag(b)), maybe=True),
+    View("aten::real", lambda g, b, w: _pair(g, w, g.imag(b)), complex=True),
     View("aten::imag", lambda g, b, w: _pair(g, g.real(b), w)),
     View("aten::view.dtype", _retyped, call="aten::view"),
-    # Whether conj is a view cannot be asked of a graph: looking at its storage resolves it. Read again, never written.
-    View("aten::conj", None, maybe=True),
-    View("aten::_conj", None),
+    View("aten::conj", lambda g, b, w: g.conj_physical(w), complex=True),                     # its own inverse
+    View("aten::_conj", lambda g, b, w: g.conj_physical(w), complex=True),                    # its own inverse
     View("aten::_neg_view", lambda g, b, w: g.neg(w)),
     # ---- the same tensor under another name
     View("aten::detach", _same),
@@ -175,6 +176,7 @@ VIEWS: tuple[View, ...] = (
     View("aten::positive", _same),
     View("aten::pin_memory", _same, maybe=True),
     View("prim::unchecked_unwrap_optional", _same),
+    View("prim::unchecked_cast", _same),                                                      # of what is not None
     # ---- a view or a copy: strides and dtypes decide at run time
     View("aten::reshape", _back_through_reshape, maybe=True),
     View("aten::reshape_as", None, make=_same_size("aten::reshape")),
@@ -202,3 +204,5 @@ class Whole(View):
 
 
 WHOLE = Whole("aten::alias", lambda g, b, w: w)
+# The elements at given positions, which no view of torch's is: what a loop carries of a view that changes.
+AT = View("aten::take", lambda g, b, w, places: g.put(b, places, w, False))

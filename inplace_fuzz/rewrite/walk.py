@@ -34,7 +34,8 @@ from .containers import Containers
 from .control import Control
 from .errors import UnsupportedMutation
 from .finish import Finish
-from .ir import INT, Block, Builder, Graph, Node, Value
+from .ir import BOOL, INT, Block, Builder, Graph, Node, Value, holds_tensors
+from .join import alias_of
 from .loop import Loops
 from .memory import STEP, Alias, Memory, shares_storage
 from .rules import Rules
@@ -122,6 +123,7 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
     def __init__(
         self, source: Graph, rules: Rules, *, guard: bool = True, write_back: bool = True,
         shared: Sequence[SharedStorage] = (), tied: Mapping[tuple[str, ...], tuple[str, ...]] | None = None,
+        modes: Mapping[tuple[str, ...], bool] | None = None, inputs: Sequence[Any] | None = None, executor: bool = True,
     ) -> None:  # fmt: skip
         self.source = source
         self.rules = rules
@@ -140,11 +142,16 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
         self.rows = handlers_of(rules)
         self.start_state()
         self.shared = shared
+        self.executor = executor
         self.tied.update(tied or {})
+        self.modes = dict(modes or {})
+        self.examples = list(inputs or ())
 
     def run(self) -> Graph:
-        for param in self.source.block.params:
-            self.input(param)
+        params = self.source.block.params
+        given = [None] * (len(params) - len(self.examples)) + self.examples
+        for param, example in zip(params, given, strict=False):
+            self.input(param, example)
         if self.shared:
             self.share(self.shared)
         for constant in self.source.constants:
@@ -179,6 +186,8 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             handler, row = self.rows.get(node.kind, (handler, row))
         self.rows[node.kind] = handler, row
         handler(self, node, row)
+
+    alias_of = staticmethod(alias_of)
 
     # ------------------------------------------------------------------ what a value stands for
     def value(self, bound: Any) -> Value:
@@ -221,14 +230,23 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
                 else:
                     made.fresh = False
                     out.bound = self.memory.opaque(made, self.roots_of(node.inputs), kind)
-            elif what is not schemas.PURE and self.holds_tensors(out.type):
-                out.bound = self.unknown_container(made, self.roots_of(node.inputs), kind)
+            elif holds_tensors(out.type):
+                out.bound = self.held_by(node, made, what)
             else:
                 out.bound = made
         copied = Node(kind, inputs, outputs, origin=node.origin, keep=keep)
         for made in outputs:
             made.node = copied
         g.block.nodes.append(copied)
+
+    def held_by(self, node: Node, made: Value, what: str) -> Any:
+        """What a container stands for that an operator gives: one that is made of another holds that one's tensors."""
+        containers = [v.bound for v in node.inputs if v.bound.__class__ not in (Value, Alias)]
+        if what is schemas.PURE and (not containers or node.kind.startswith("aten::_foreach_")):
+            return made
+        for bound in containers:
+            self.refuse_callers(bound, node.kind)
+        return self.unknown_container(made, self.roots_of(node.inputs), node.kind)
 
     def shape(self, node: Node, row: Any) -> None:
         """Shape, dtype and device are the same before and after a write: any value that was kept will do."""
@@ -272,6 +290,8 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             row = self.rules.view_of[kind]
         if row.storage:
             source, args = self.storage(source, args)
+        if row.complex:
+            return self.of_complex(source, row, args)
         if row.maybe:
             return self.view_or_copy(source, row, args)
         return memory.step(source, row, args)
@@ -291,6 +311,16 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
 
         view, copy = memory.step(source, row, args), memory.base(value)
         return memory.phi(condition, view, copy, value)
+
+    def of_complex(self, source: Alias, row: View, args: tuple[Value, ...]) -> Alias:
+        """A Phi whose condition, asked only when it matters, is whether the tensor is complex."""
+        memory = self.memory
+        value = row.show(self.g, memory.read(source), args)
+
+        def condition() -> Value:
+            return self.g.call("aten::is_complex", (memory.peek(source),), BOOL)
+
+        return memory.phi(condition, memory.step(source, row, args), memory.step(source, WHOLE, ()), value)
 
     def storage(self, source: Alias, args: tuple[Value, ...]) -> tuple[Alias, tuple[Value, ...]]:
         """as_strided looks at the storage of the base: the step starts there, with the offset of the alias."""
@@ -316,13 +346,19 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             content = row.content(self.g, node.kind, before, args)
             if row.relaid and lies_otherwise(target):
                 content.fresh = False
-            self.policy.write(memory, target, content)
+            self.put(target, content)
         except LookupError as missing:
             raise self.refuse(node.kind, str(missing)) from missing
         self.explained.append((node.kind, self.line(), "computed without a write, put back into its base"))
         if node.outputs:
             result = self.policy.result(memory, target, content)
             node.outputs[0].bound = node.inputs[0].bound if result is target else result
+
+    def put(self, target: Alias, content: Value) -> None:
+        """Make `content` what `target` shows."""
+        self.policy.write(self.memory, target, content)
+        for root in target.roots:
+            root.without_grad = self.without_grad > 0 and root.without_grad is not False
 
     # ------------------------------------------------------------------ saying no
     def line(self) -> str:

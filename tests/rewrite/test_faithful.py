@@ -47,6 +47,37 @@ class DropsLeadingOnes(torch.nn.Module):
         return x
 
 
+class WritesAConjugate(torch.nn.Module):
+    def forward(self, x):
+        (x * 1j).conj()[:] = x
+        y = x + 0j
+        y.conj().add_(1j)
+        x.conj().add_(1)
+        return torch.view_as_real(y) * x[0]
+
+
+class ReturnsItsBuffer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(2, dtype=torch.int64))
+
+    def forward(self, x):
+        self.n.add_(x)
+        return self.n
+
+
+class OneTensorTwoNames(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(2, dtype=torch.int64))
+        self.same = self.n
+
+    def forward(self, x):
+        self.n.add_(x)
+        self.same.mul_(2)
+        return self.n - x
+
+
 class LosesBehindABranch(torch.nn.Module):
     def forward(self, x):
         if bool(x.sum() > 0):
@@ -54,7 +85,10 @@ class LosesBehindABranch(torch.nn.Module):
         return x + 1
 
 
-MODULES = (LosesAugmented, LosesForeach, LosesReturned, CopiesAView, DropsLeadingOnes)
+MODULES = (
+    LosesAugmented, LosesForeach, LosesReturned, CopiesAView, DropsLeadingOnes, WritesAConjugate, ReturnsItsBuffer,
+    OneTensorTwoNames,
+)  # fmt: skip
 
 
 def show(module: torch.nn.Module, call: Callable[..., object]) -> object:
@@ -127,12 +161,6 @@ class WritesAReboundBuffer(torch.nn.Module):
         return old
 
 
-class WritesAConjugate(torch.nn.Module):
-    def forward(self, x):
-        x.conj().add_(1)
-        return x
-
-
 class BuffersShare(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -154,7 +182,6 @@ def test_a_number_taken_from_a_tensor_is_truncated_as_in_eager() -> None:
     ("make", "example"),
     [
         (WritesAReboundBuffer, torch.ones(3)),
-        (WritesAConjugate, torch.tensor([1 + 2j])),
         (BuffersShare, torch.ones(3)),
     ],
 )
