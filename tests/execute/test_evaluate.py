@@ -126,8 +126,14 @@ def test_what_eager_cannot_run_is_invalid_everywhere() -> None:
 
 
 def test_a_program_that_eager_gives_another_answer_each_time_is_invalid() -> None:
+    restless = Program("import time\n" + SOURCE.replace("x + 1", "x + time.perf_counter()"), PROGRAM.calls)
+    assert verdict(lambda module: module, restless).kind is Kind.INVALID
+
+
+def test_the_generator_is_seeded_before_each_call() -> None:
     random = Program(SOURCE.replace("x + 1", "x + torch.rand(2)"), PROGRAM.calls)
-    assert verdict(lambda module: module, random).kind is Kind.INVALID
+    assert verdict(lambda module: module, random).kind is Kind.AGREE
+    assert verdict(lambda module: lambda x: module(x) + torch.rand(2), random).kind is Kind.MISMATCH
 
 
 def test_buffers_and_the_second_call_are_seen() -> None:
