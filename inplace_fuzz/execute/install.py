@@ -43,6 +43,7 @@ from inplace_fuzz.execute.environments import (
 
 TORCH_INDEX = "INPLACE_FUZZ_TORCH_INDEX"  # a further index for CPU builds of torch
 TORCH_RANGE = ">=2.9,<2.15"  # as in pyproject.toml: what our own worker-side code is tested with
+_MISSING = re.compile(r"No matching distribution|[Nn]o version of|Request failed|not found in the package registry")
 _PARTIAL = ".partial"
 _FREEZE = (
     "import importlib.metadata as m, json; "
@@ -62,13 +63,17 @@ class _Failed(Exception):
 def said(output: str) -> str:
     """What an installer's output comes to, in one line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.lower().startswith("error:")]
-    causes = [line for line in errors if line.startswith(("No matching", "Cannot install", "Could not install"))]
-    return ((causes or errors or lines or ["it said nothing"])[-1 if not causes else 0])[:300]
+    errors = [line[6:].strip() for line in lines if line.lower().startswith(("error:", "cause:"))]
+    causes = [
+        line for line in errors if line.startswith(("No matching", "Cannot install", "Could not install", "Because"))
+    ]
+    if errors == ["Exception:"]:
+        errors = []  # pip's own traceback, whose last line says what it was
+    return ((causes[:1] or errors[-1:] or lines[-1:] or ["it said nothing"])[0])[:300]
 
 
 # -------------------------------------------------------------------------------------------------------- the registry
-def releases(distribution: str, *, prereleases: bool = False) -> list[str]:
+def releases(distribution: str) -> list[str]:
     """The releases that can be had here as a wheel for this Python, oldest first. Raises EnvironmentsError."""
     command = [sys.executable, "-m", "pip", "index", "versions", distribution, "--only-binary", ":all:"]
     try:
@@ -80,7 +85,7 @@ def releases(distribution: str, *, prereleases: bool = False) -> list[str]:
     for text in match[1].split(",") if match else re.findall(r"\(([^)]+)\)", output)[:1]:
         with contextlib.suppress(InvalidVersion):
             found.append(Version(text.strip()))
-    public = sorted({Version(v.public) for v in found if prereleases or not v.is_prerelease})
+    public = sorted({Version(v.public) for v in found if not v.is_prerelease})
     return [str(v) for v in public]
 
 
@@ -171,19 +176,19 @@ class _Maker:
             raise EnvironmentsError(f"no virtual environment could be made: {failed!s}") from None
 
     def _install_torch(self, version: str) -> None:
-        cpu = f"torch=={version}" if "+" in version else f"torch=={version}+cpu"
-        with self._step(f"torch {version}") as note:
-            if self.uv:
-                self._attempt(["--torch-backend", "cpu", f"torch=={version}"])
-            else:
-                index = os.environ.get(TORCH_INDEX)
+        index = os.environ.get(TORCH_INDEX)
+        cpu = [*(["--extra-index-url", index] if index else []), f"torch=={version}{'' if '+' in version else '+cpu'}"]
+        ways = [cpu, *([["--torch-backend", "cpu", f"torch=={version}"]] if self.uv else []), [f"torch=={version}"]]
+        with self._step(f"torch {version}") as notes:
+            for number, way in enumerate(ways):
                 try:
-                    self._attempt([*(["--extra-index-url", index] if index else []), cpu])
+                    self._attempt(way)
+                    break
                 except EnvironmentsError as error:
-                    if "No matching distribution" not in str(error):
+                    if number == len(ways) - 1 or not _MISSING.search(str(error)):
                         raise
-                    note.append("the index has no CPU build of it, so the one that it has")
-                    self._attempt([f"torch=={version}"])
+                    if number == len(ways) - 2:
+                        notes.append("the index has no CPU build of it, so the one that it has")
         self.torch = self._packages_of("torch")
 
     def _install_rest(self, more: Sequence[str], told: str = "") -> None:
@@ -208,7 +213,7 @@ class _Maker:
         try:
             _run([*command, *arguments], "install")
         except _Failed as failed:
-            wanted = " ".join(a for a in arguments if "==" in a or a[:1].isalpha())
+            wanted = " ".join(a for a in arguments if "==" in a)
             error = EnvironmentsError(f"{wanted} cannot be had: {'uv' if self.uv else 'pip'} says {failed!s}")
             error.__cause__ = failed
             raise error from failed

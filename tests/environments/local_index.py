@@ -46,6 +46,7 @@ class Planted:
 
 BACKEND = Planted()
 """
+REQUIRES = "from inplace_fuzz.core import Requirements\n\nREQUIREMENTS = Requirements({})\nBACKEND = None\n"
 RIGHT = "def compile(module):\n    return module\n"
 WRONG = """import torch
 from torch.utils._pytree import tree_map
@@ -114,6 +115,11 @@ def build(directory: Path) -> dict[str, str]:
         wheel(wheels, "planted-runtime", release, {"planted_runtime.py": ""})
     wheel(wheels, "planted-compiler", "2.0", {"planted_compiler.py": RIGHT}, "torch<2")
     wheel(wheels, "planted-runtime", "2.0", {"planted_runtime.py": ""})
+    # What wants another torch, and what takes whichever torch its index has.
+    wheel(wheels, "torch", "2.9.9", {"torch_alone.pth": f"{path}\n"})
+    wheel(wheels, "planted-picky", "1", {"planted_picky.py": ""}, "torch<2.10,>=2.9")
+    (directory / "picky_adapter.py").write_text(REQUIRES.format('"planted-picky"'))
+    (directory / "cuda_adapter.py").write_text(REQUIRES.format('"planted-picky", torch="<2.10", cuda=True'))
     for release in ("1", "2"):
         wheel(wheels, "planted-extra", release, {"planted_extra.py": ""})
     (directory / "planted_adapter.py").write_text(ADAPTER)

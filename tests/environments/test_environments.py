@@ -115,6 +115,40 @@ def test_the_newest_release_is_looked_up_and_what_is_there_is_not_made_again(ind
     assert "is there already" in said[0]
 
 
+@pytest.mark.parametrize("adapter", ["picky_adapter", "cuda_adapter"])
+def test_a_compiler_that_wants_another_torch_gets_it(index: Path, adapter: str) -> None:
+    said: list[str] = []
+    made = install.create(f"{adapter}:BACKEND", say=said.append)
+    assert (made.version, made.torch) == ("1", "2.9.9")
+    text = "".join(said)
+    if adapter == "picky_adapter":
+        assert "planted-picky 1 wants another torch" in text
+        assert "(the index has no CPU build of it, so the one that it has)" in text
+    else:
+        assert "planted-picky==1 torch<2.10 with a CUDA build of torch" in text
+    install.remove(made.path)
+    assert find(f"{adapter}:BACKEND") is None
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (
+            "ERROR: Could not find a version that satisfies a==9\nERROR: No matching distribution found for a==9\n",
+            "No matching distribution found for a==9",
+        ),
+        ("error: No solution found\n  cause: Because a==9 was not found\n", "Because a==9 was not found"),
+        (
+            "Collecting a\nERROR: Exception:\nTraceback\nOSError: [Errno 28] No space left\n",
+            "OSError: [Errno 28] No space left",
+        ),
+        ("", "it said nothing"),
+    ],
+)
+def test_what_an_installer_said_is_one_line(output: str, line: str) -> None:
+    assert install.said(output) == line
+
+
 @pytest.mark.parametrize(
     ("version", "torch", "message"),
     [
