@@ -1,7 +1,7 @@
 """`inplace-fuzz`: the command line. Each command is a few lines over the rooms below.
 
-Exit status: 0 when the command did its work, whatever it found; 1 when `replay` or `check` saw something other than
-expected; 2 when the command itself could not do its work, with one line that says what to type next.
+Exit status: 0 when the command did its work, whatever it found; 1 when `replay`, `check` or `sweep` saw something other
+than expected; 2 when the command itself could not do its work, with one line that says what to type next.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import click
 from inplace_fuzz import __version__
 from inplace_fuzz.backends import DEFAULT, UnknownBackend, check_name, names
 from inplace_fuzz.core import Lane, ProgramError, SpecError
+from inplace_fuzz.execute.sweeping import REWRITE
 
 
 def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,13 +28,14 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         from inplace_fuzz.campaign.bisect import BisectError
         from inplace_fuzz.campaign.run import CampaignError
         from inplace_fuzz.campaign.store import StoreError
+        from inplace_fuzz.campaign.sweep_state import SweepError
         from inplace_fuzz.corpus import CorpusError
         from inplace_fuzz.execute.drawing import DrawingFailed
         from inplace_fuzz.execute.engine import EngineError, OperationFailed
         from inplace_fuzz.execute.environments import EnvironmentsError
 
         ours = (BisectError, CampaignError, CorpusError, DrawingFailed, EngineError, EnvironmentsError)
-        expected = (*ours, OperationFailed, ProgramError, SpecError, StoreError, UnknownBackend)
+        expected = (*ours, OperationFailed, ProgramError, SpecError, StoreError, SweepError, UnknownBackend)
         try:
             return function(*args, **kwargs)
         except expected as error:
@@ -301,6 +303,34 @@ def merge(sources: tuple[Path, ...], store: Path) -> None:
     from inplace_fuzz.commands.run import merge_stores
 
     merge_stores(sources, store)
+
+
+@cli.command()
+@click.option(
+    "--programs", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many, over all runs."
+)
+@click.option("--time", "seconds", type=Duration(), default=None, help="Stop earlier, after 10m or 2h.")
+@click.option("--mix", type=click.Choice(MIXES), default="default", show_default=True, help="A named feature mix.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option("--chunk", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Programs a process.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    default=Path(".inplace-fuzz/sweep.sqlite"),
+    show_default=True,
+    help="What earlier runs have done; a run goes on from there.",
+)
+@click.option("--pass", "rewrite", default=REWRITE, show_default=True, help="Another pass, as module:function.")
+@click.option("--table", is_flag=True, help="Only print what the state holds.")
+@click.option("--pairs", is_flag=True, help="Only print every pair of views and writes, and how often it was judged.")
+@click.option("--findings", is_flag=True, help="Only print the programs that disagreed.")
+@user_errors
+def sweep(**options: Any) -> None:
+    """Judge the pass alone: graphs against their rewriting, on as many drawn programs as you ask for."""
+    from inplace_fuzz.commands.sweep import run_sweep
+
+    sys.exit(run_sweep(**options))
 
 
 @cli.command("backends")

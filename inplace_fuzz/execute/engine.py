@@ -25,7 +25,7 @@ import selectors
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -195,32 +195,51 @@ class Engine:
 
         Raises ProgramError when the program file is at fault, OperationFailed for anything else.
         """
+        for _, answer in self.answers(op, [payload], seconds=seconds, site=site):
+            if not isinstance(answer, OperationFailed):
+                return answer
+            if answer.kind == "ProgramError":
+                raise ProgramError(answer.message)
+            raise answer
+        raise AssertionError("an operation without an answer")
+
+    def answers(
+        self, op: str, payloads: Iterable[dict[str, Any]], *, seconds: float | None = None, site: Site | None = None
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any] | OperationFailed]]:
+        """Runs one operation for each payload, as many at a time as there are workers, and yields the payload and its
+        answer as they come, in no order. Payloads are pulled when a worker is free for one.
+        """
         site = site or self._home
         self._check_open()
         limits = replace(self.limits, seconds=seconds or max(self.limits.seconds, 120.0))
-        answers: list[dict[str, Any]] = []
-
-        def hear(message: dict[str, Any]) -> None:
-            if "end" not in message:
-                answers.append(message)
-
-        job = Job(next(self._numbers), [], limits, {"op": op, "payload": payload}, hear, site=site)
-        self._asked.append(job)
+        waiting: dict[int, tuple[Job, dict[str, Any]]] = {}
+        heard: deque[tuple[int, dict[str, Any]]] = deque()
+        source = iter(payloads)
+        more = True
         try:
-            while not answers:
-                self._advance(None)
-        except BaseException:
-            if job in self._asked:
-                self._asked.remove(job)
-            job.stop("cancelled")
-            raise
-        if "result" in answers[0]:
-            result: dict[str, Any] = answers[0]["result"]
-            return result
-        kind, message = answers[0]["failed"]
-        if kind == "ProgramError":
-            raise ProgramError(message)
-        raise OperationFailed(kind, message)
+            while more or waiting:
+                while more and len(waiting) < self._workers:
+                    payload = next(source, None)
+                    if payload is None:
+                        more = False
+                        break
+                    number = next(self._numbers)
+                    request = {"op": op, "payload": payload}
+                    job = Job(number, [], limits, request, partial(_hear_answer, heard, number), site=site)
+                    waiting[number] = job, payload
+                    self._asked.append(job)
+                while waiting and not heard:
+                    self._advance(None)
+                while heard:
+                    number, message = heard.popleft()
+                    if number in waiting:
+                        _, payload = waiting.pop(number)
+                        yield payload, message["result"] if "result" in message else OperationFailed(*message["failed"])
+        finally:
+            for job, _ in waiting.values():
+                if job in self._asked:
+                    self._asked.remove(job)
+                job.stop("cancelled")
 
     # ------------------------------------------------------------------------------------------------- the event loop
     def _check_open(self) -> None:
@@ -287,7 +306,8 @@ class Engine:
             link = self._idle(job.site)
             if link is not None and self._free() > 0:
                 self._asked.remove(job)
-                self._hand(link, job, job.request["payload"].get("backends", ()))
+                payload = job.request["payload"]
+                self._hand(link, job, payload.get("backends", ()), payload.get("modules", ()))
         if run is not None:
             run.fill(queued=self._batch, ahead=self._batch * self._workers * 2)
         for candidate in reversed(self._runs):
@@ -307,11 +327,11 @@ class Engine:
                     job.on_message = partial(candidate.take, job)
                     self._hand(link, job, {t.backend for i in items for t in i.targets})
 
-    def _hand(self, link: Link, job: Job, backends: Iterable[str]) -> None:
+    def _hand(self, link: Link, job: Job, backends: Iterable[str], modules: Sequence[str] = ()) -> None:
         wanted = {base_name(b) for b in (*backends, *self.extra_backends) if b != "eager"}
         cold = {name for site, name in self._cold if site == link.site}
         try:
-            link.hand(job, warm=sorted(wanted - cold - link.warm))
+            link.hand(job, warm=sorted(wanted - cold - link.warm), modules=modules)
         except OSError:
             self._lose(link)
             self._requeue_unstarted(job)
@@ -503,6 +523,11 @@ def _as_asked(column: str, data: dict[str, Any], site: Site) -> dict[str, Any]:
         return data
     where = f"the environment {site.name}" if site.name else "this environment"
     return {"unavailable": f"{where} holds {data['version']}; `inplace-fuzz env doctor` looks closer"}
+
+
+def _hear_answer(heard: deque[tuple[int, dict[str, Any]]], number: int, message: dict[str, Any]) -> None:
+    if "end" not in message:
+        heard.append((number, message))
 
 
 def _nobody(message: dict[str, Any]) -> None:

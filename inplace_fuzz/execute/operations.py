@@ -12,6 +12,7 @@ from typing import Any
 from inplace_fuzz.core.backend import Unavailable
 from inplace_fuzz.core.program import Program, ProgramError
 from inplace_fuzz.execute.graphs import graphs, rename
+from inplace_fuzz.execute.sweeping import recheck, sweep
 
 Payload = dict[str, Any]
 
@@ -70,4 +71,6 @@ OPERATIONS: dict[str, Callable[[Payload], Payload]] = {
     "versions": versions,
     "graphs": graphs,
     "rename": rename,
+    "sweep": sweep,
+    "recheck": recheck,
 }

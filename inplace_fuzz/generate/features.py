@@ -34,7 +34,7 @@ STATEMENTS = _group("""
     make                4  t = torch.zeros([3])
     assign_buffer       1  self.buf = self.buf + 1
     alias               1  a = x
-    pair                5  v = x.unfold(0, 2, 2); v.square_()
+    pair                8  v = x.unfold(0, 2, 2); w = v[0]; w.square_()
     template            6  several statements known to break compilers
     snapshot            3  t = x.clone()
     read                5  r = x + y
@@ -92,6 +92,7 @@ SOURCES = _group("""
     source_shifted      4  x[1:] = x[:-1].clone()
     source_zero_dim     2  x[0] = y.sum()
     source_made         2  x[0] = torch.ones([3])
+    source_itself       2  x.add_(x)
     source_add          6  x[0] = y[0] + 1
     source_mul          4  x[0] = y[0] * 2
     source_sub          3  x[0] = y[0] - z[0]
@@ -230,6 +231,7 @@ PERCENTAGES = _group("""
     return_view        15  return x[0]
     return_computed    12  return x * 1
     mask_literal       30  x[torch.tensor([True, False])]
+    named_result       12  r = x.add_(1)
 """)
 TEMPLATES = _group("""
     snapshot_then_write 10  t = x.clone(); x.zero_()

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from inplace_fuzz.generate.exact import NUMBERS, Span, add, fits, hull, mul, times
 from inplace_fuzz.generate.indices import Index, index
 from inplace_fuzz.generate.inputs import Shape
+from inplace_fuzz.generate.overlap import meet
 from inplace_fuzz.generate.places import Place, place, target, whole
 from inplace_fuzz.generate.sources import Expr, combine, number, part
 from inplace_fuzz.generate.state import State
-from inplace_fuzz.generate.writes import instead
+from inplace_fuzz.generate.writes import cell, instead, run_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ def as_positions(found: Index, n: int, negative: bool) -> Positions:
 
 
 def exactly(state: State, shape: Shape, where: Place) -> Expr:
-    """A tensor of just this shape and of the place's dtype, that shares no memory with it."""
+    """A tensor of just this shape and of the place's dtype, that covers none of its memory."""
     found = part(state, shape)
-    if found is not None and (found.base is where.named.base or found.dtype != where.dtype):
+    if found is not None and (_meets(found, where) or found.dtype != where.dtype):
         mixed = combine(state, found, found) if state.choices.byte() & 1 else None
         found = mixed if mixed is not None and mixed.base is None else found.copied()
         found = found.cast(where.dtype) if fits(found.span, where.dtype) else None
@@ -63,9 +64,13 @@ def exactly(state: State, shape: Shape, where: Place) -> Expr:
     return found
 
 
+def _meets(found: Expr, where: Place) -> bool:
+    return found.base is where.named.base and (found.t is None or not found.t.numel() or meet(found.t, where.t))
+
+
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """`{p}` place, `{d}` dimension, `{i}` index, `{s}` a tensor of the shape the index selects, `{k}` a number."""
+    """`{p}` place, `{d}` dimension, `{i}` index, `{s}` a tensor of the shape it picks, `{k}` a number, `{c}` a cell."""
 
     feature: str
     text: str
@@ -99,6 +104,7 @@ INDEXED = (
     ),
     Indexed("index_copy_", "{p}.index_copy_({d}, {i}, {s})", _put),
     Indexed("index_fill_", "{p}.index_fill_({d}, {i}, {k})", _put, True, True),
+    Indexed("index_fill_", "{p}.index_fill_({d}, {i}, {c})", lambda a, b, n: a, True, True),
     Indexed("index_reduce_", "{p}.index_reduce_({d}, {i}, {s}, 'amax')", lambda a, b, n: hull(a, b), True, False, "f"),
     Indexed("scatter_", "{p}.scatter_({d}, {i}, {s})", _put, lanes=True),
     Indexed("scatter_", "{p}.scatter_({d}, {i}, {k})", _put, True, lanes=True),
@@ -151,8 +157,9 @@ def _call(state: State, row: Indexed, where: Place, d: int, at: Positions) -> bo
     if not fits(span, where.dtype):
         return False
     text = _lanes(at, d, shape) if row.lanes else at.text
+    c = cell(where)
     scalar = f"torch.tensor({operand.text}, dtype=torch.{NUMBERS[where.dtype].name})"
-    state.run(row.text.format(p=where.text, d=d, i=text, s=operand.text, k=operand.text, t=scalar))
+    run_call(state, row.text.format(p=where.text, d=d, i=text, s=operand.text, k=operand.text, t=scalar, c=c), span)
     state.wrote(where.named.base, span)
     return True
 
@@ -192,7 +199,7 @@ def _out(state: State, where: Place) -> bool:
     span = span_of(a.span, b.span)
     if not fits(span, where.dtype):
         return False
-    state.run(text.format(a=a.text, b=b.text, p=where.text))
+    run_call(state, text.format(a=a.text, b=b.text, p=where.text), span)
     state.wrote(where.named.base, span)
     return True
 
@@ -221,7 +228,8 @@ def _foreach(state: State, where: Place) -> bool:
 
 def _masked_scatter(state: State, where: Place) -> bool:
     operand = exactly(state, where.shape, where)
-    state.run(f"{where.text}.masked_scatter_({where.text} > {state.choices.pick((2, 0, 4))}, {operand.text})")
+    mask = f"{where.text} > {state.choices.pick((2, 0, 4))}"
+    run_call(state, f"{where.text}.masked_scatter_({mask}, {operand.text})", operand.span)
     state.wrote(where.named.base, operand.span)
     return True
 
@@ -236,7 +244,8 @@ def _flat_put(state: State, where: Place) -> bool:
     span = _sum(where.named.base.span, operand.span, found.count) if summed else operand.span
     if not fits(span, where.dtype):
         return False
-    state.run(f"{where.text}.put_({found.text}, {operand.text}{', accumulate=True' if summed else ''})")
+    text = f"{where.text}.put_({found.text}, {operand.text}{', accumulate=True' if summed else ''})"
+    run_call(state, text, span)
     state.wrote(where.named.base, span)
     return True
 
@@ -253,9 +262,8 @@ def _two_indices(state: State, where: Place) -> bool:
     span = _sum(where.named.base.span, operand.span, found.count) if summed else operand.span
     if not fits(span, where.dtype):
         return False
-    state.run(
-        f"{where.text}.index_put_(({found.text}, {other}), {operand.text}{', accumulate=True' if summed else ''})"
-    )
+    summed_text = ", accumulate=True" if summed else ""
+    run_call(state, f"{where.text}.index_put_(({found.text}, {other}), {operand.text}{summed_text})", span)
     state.wrote(where.named.base, span)
     return True
 

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from math import gcd
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
@@ -124,10 +125,19 @@ class Active:
         return self._from(table, found, bisect_right(found.totals, choices.below(total)) if total else 0)
 
     def level(self, choices: Choices, table: Sequence[R]) -> Iterator[R]:
-        """The same without regard to weights: as often a rare row as a frequent one."""
+        """The same without regard to weights: as often a rare row as a frequent one.
+
+        It goes round in drawn steps, so that no row is drawn more often for standing after one that seldom applies.
+        """
         found = self._table(table)
-        on = [k for k, bit in enumerate(found.bits) if self._bits & bit]
-        return self._from(table, found, choices.pick(on) if on else 0)
+        on = [row for row, bit in zip(table, found.bits, strict=True) if self._bits & bit]
+        count = len(on)
+        at, step = choices.below(count), 1 + choices.below(count - 1)
+        while count > 1 and gcd(step, count) > 1:
+            step -= 1
+        for _ in range(count):
+            yield on[at]
+            at = (at + step) % count
 
     def _from(self, table: Sequence[R], found: _Table, start: int) -> Iterator[R]:
         bits = self._bits

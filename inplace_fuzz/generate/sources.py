@@ -4,7 +4,7 @@ Each is an expression whose shape broadcasts to the place it is for, with the sp
 look into the place's own memory are copied first, because eager leaves the order of overlapping reads and writes open.
 """
 
-# ruff: noqa: ARG005 - the rows of a table have one signature, used or not
+# ruff: noqa: ARG001, ARG005 - the rows of a table have one signature, used or not
 
 from __future__ import annotations
 
@@ -299,6 +299,13 @@ def _shifted(state: State, aim: Aim) -> Expr | None:
     return replace(found, text=text.format(a=found.text), t=None, base=None, atom=" " not in text)
 
 
+def _itself(state: State, aim: Aim) -> Expr | None:
+    """The place as it stands, as in `x.add_(x)`."""
+    if not aim.pointwise or aim.base is None:
+        return None
+    return Expr(aim.again, aim.shape, aim.dtype, aim.base.span, aim.t, aim.base)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     feature: str
@@ -313,6 +320,7 @@ SOURCES = (
     Source("source_shifted", _shifted),
     Source("source_zero_dim", _zero_dim),
     Source("source_made", _made),
+    Source("source_itself", _itself),
 )
 
 

@@ -21,14 +21,14 @@ class View:
     make: Callable[[State, Named], str | None]
 
 
-def _brackets(state: State, x: Named) -> str | None:
+def brackets(state: State, x: Named) -> str | None:
     link = basic(state, x.shape)
     if not link.script:
         state.script = False
     return x.text + link.text
 
 
-def _grouped(state: State, x: Named) -> str:
+def grouped(state: State, x: Named) -> str:
     """Another shape for the same elements."""
     size, rank = math.prod(x.shape), x.rank
     choices = ["-1"] if size else [str(size)]
@@ -40,12 +40,12 @@ def _grouped(state: State, x: Named) -> str:
     return state.choices.pick(choices)
 
 
-def _view(state: State, x: Named) -> str | None:
-    return f"{x.text}.view({_grouped(state, x)})" if x.t.is_contiguous() else None
+def flat(state: State, x: Named) -> str | None:
+    return f"{x.text}.view({grouped(state, x)})" if x.t.is_contiguous() else None
 
 
-def _reshape(state: State, x: Named) -> str | None:
-    return f"{x.text}.reshape({_grouped(state, x)})"
+def reshape(state: State, x: Named) -> str | None:
+    return f"{x.text}.reshape({grouped(state, x)})"
 
 
 def _two_dims(state: State, x: Named) -> str | None:
@@ -64,7 +64,11 @@ def _with_two_dims(method: str) -> Callable[[State, Named], str | None]:
     return make
 
 
-def _permute(state: State, x: Named) -> str | None:
+transpose = _with_two_dims("transpose")
+movedim = _with_two_dims("movedim")
+
+
+def permute(state: State, x: Named) -> str | None:
     if x.rank < 2:
         return None
     turn = state.choices.between(1, x.rank - 1)
@@ -78,18 +82,18 @@ def _t(state: State, x: Named) -> str | None:
     return f"{x.text}.mT" if x.rank > 2 else None
 
 
-def _squeeze(state: State, x: Named) -> str | None:
+def squeeze(state: State, x: Named) -> str | None:
     ones = [d for d, n in enumerate(x.shape) if n == 1]
     if not ones:
         return None
     return x.text + state.choices.pick((".squeeze()", f".squeeze({ones[0]})", f".squeeze({ones[-1] - x.rank})"))
 
 
-def _unsqueeze(state: State, x: Named) -> str | None:
+def unsqueeze(state: State, x: Named) -> str | None:
     return f"{x.text}.unsqueeze({state.choices.between(-1, x.rank)})" if x.rank < 4 else None
 
 
-def _expand(state: State, x: Named) -> str | None:
+def expand(state: State, x: Named) -> str | None:
     sizes = [2 if n == 1 else -1 for n in x.shape]
     if -1 in sizes and 2 not in sizes and x.rank >= 4:
         return None
@@ -97,13 +101,13 @@ def _expand(state: State, x: Named) -> str | None:
     return f"{x.text}.expand({', '.join(map(str, lead + sizes))})"
 
 
-def _diagonal(state: State, x: Named) -> str | None:
+def diagonal(state: State, x: Named) -> str | None:
     if x.rank < 2:
         return None
     return x.text + state.choices.pick((".diagonal()", ".diagonal(1)", ".diagonal(-1)", ".diagonal(0, -1, -2)"))
 
 
-def _narrow(state: State, x: Named) -> str | None:
+def narrow(state: State, x: Named) -> str | None:
     if not x.rank:
         return None
     d = state.choices.below(x.rank)
@@ -111,7 +115,7 @@ def _narrow(state: State, x: Named) -> str | None:
     return f"{x.text}.narrow({d}, {start}, {state.choices.between(min(1, x.shape[d]), x.shape[d] - start)})"
 
 
-def _select(state: State, x: Named) -> str | None:
+def select(state: State, x: Named) -> str | None:
     dims = [d for d, n in enumerate(x.shape) if n]
     if not dims:
         return None
@@ -120,21 +124,21 @@ def _select(state: State, x: Named) -> str | None:
     return f"{x.text}.select({d}, {at - x.shape[d] if state.choices.byte() & 1 else at})"
 
 
-def _flatten(state: State, x: Named) -> str | None:
+def flatten(state: State, x: Named) -> str | None:
     options = [".flatten()", ".ravel()"]
     if x.rank > 1:
         options += [".flatten(0, 1)", ".flatten(-2)"]
     return x.text + state.choices.pick(options)
 
 
-def _unflatten(state: State, x: Named) -> str | None:
+def unflatten(state: State, x: Named) -> str | None:
     for d, n in enumerate(x.shape):
         if n in (4, 6):
             return f"{x.text}.unflatten({d}, [2, {n // 2}])"
     return f"{x.text}.unflatten(0, [1, {x.shape[0]}])" if x.rank else None
 
 
-def _unfold(state: State, x: Named) -> str | None:
+def unfold(state: State, x: Named) -> str | None:
     dims = [d for d, n in enumerate(x.shape) if n >= 2]
     if not dims:
         return None
@@ -142,7 +146,7 @@ def _unfold(state: State, x: Named) -> str | None:
     return f"{x.text}.unfold({d}, 2, {state.choices.between(1, 2)})"
 
 
-def _as_strided(state: State, x: Named) -> str | None:
+def as_strided(state: State, x: Named) -> str | None:
     """Indexes the storage, not the view it is called on."""
     room = x.t.untyped_storage().nbytes() // x.t.element_size()
     if room < 3 or x.empty:
@@ -157,37 +161,42 @@ def _as_strided(state: State, x: Named) -> str | None:
 
 _NO_OPS = (
     "{x}.contiguous()", "{x}.to({x}.dtype)", "{x}.reshape({x}.shape)", "{x}.expand({x}.shape)", "{x}.view_as({x})",
-    "{x}.to({x})", "{x}.type_as({x})", "torch.nn.functional.dropout({x}, 0.5, False)",
+    "{x}.to({x})", "{x}.type_as({x})", "dropout",
 )  # fmt: skip
+
+
+def dropout(x: Named) -> str:
+    """In eval it gives its argument."""
+    return f"torch.nn.functional.dropout({x.text}, 0.5, False)"
 
 
 def _no_op(state: State, x: Named) -> str | None:
     """Looks like a computation, and gives the same memory."""
     text = state.choices.pick(_NO_OPS).format(x=x.text)
-    if "dropout" in text and x.numbers.category != "f":
-        return None
+    if text == "dropout":
+        return dropout(x)
     return None if "view_as" in text and not x.t.is_contiguous() else text
 
 
 VIEWS = (
-    View("view_brackets", _brackets),
-    View("view", _view),
-    View("reshape", _reshape),
-    View("transpose", _with_two_dims("transpose")),
+    View("view_brackets", brackets),
+    View("view", flat),
+    View("reshape", reshape),
+    View("transpose", transpose),
     View("t", _t),
-    View("permute", _permute),
-    View("movedim", _with_two_dims("movedim")),
+    View("permute", permute),
+    View("movedim", movedim),
     View("swapaxes", _with_two_dims("swapaxes")),
-    View("squeeze", _squeeze),
-    View("unsqueeze", _unsqueeze),
-    View("expand", _expand),
-    View("diagonal", _diagonal),
-    View("narrow", _narrow),
-    View("select_call", _select),
-    View("flatten", _flatten),
-    View("unflatten", _unflatten),
-    View("unfold", _unfold),
-    View("as_strided", _as_strided),
+    View("squeeze", squeeze),
+    View("unsqueeze", unsqueeze),
+    View("expand", expand),
+    View("diagonal", diagonal),
+    View("narrow", narrow),
+    View("select_call", select),
+    View("flatten", flatten),
+    View("unflatten", unflatten),
+    View("unfold", unfold),
+    View("as_strided", as_strided),
     View("detach", lambda state, x: f"{x.text}.detach()"),
     View("no_op_alias", _no_op),
 )
@@ -202,10 +211,9 @@ def view_text(state: State, x: Named, rows: Iterable[View]) -> str:
     return f"{x.text}.detach()"
 
 
-def name_view(state: State, x: Named, *, level: bool = False) -> Named:
-    """Adds `v = x...` and returns the new name. With `level`, rare kinds of view are as likely as others."""
-    order = state.active.level if level else state.active.order
-    text = view_text(state, x, order(state.choices, VIEWS))
+def name_view(state: State, x: Named) -> Named:
+    """Adds `v = x...` and returns the new name."""
+    text = view_text(state, x, state.active.order(state.choices, VIEWS))
     name = state.fresh("vwuab")
     state.run(f"{name} = {text}")
     return bind_view(state, name, x)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from inplace_fuzz.generate.exact import NUMBERS, Span, add, bits, fits, hull, mul, neg, sub
+from inplace_fuzz.generate.overlap import overlaps_itself
 from inplace_fuzz.generate.places import Place, place, target, whole
 from inplace_fuzz.generate.sources import Expr, number, source
 from inplace_fuzz.generate.state import State
@@ -101,7 +102,7 @@ def instead(state: State, where: Place) -> bool:
 # -------------------------------------------------------------------------------------------------- in-place methods
 @dataclass(frozen=True, slots=True)
 class Method:
-    """`{p}` is the place, `{s}` a source, `{k}` a number, `{m}` a mask of the place's shape."""
+    """`{p}` is the place, `{s}` a source, `{k}` a number, `{m}` a mask of the place's shape, `{c}` a cell of it."""
 
     feature: str
     text: str
@@ -125,6 +126,7 @@ METHODS = (
     Method("add_", "{p}.add_({s})", add),
     Method("copy_", "{p}.copy_({s})", _put, _ANY),
     Method("fill_", "{p}.fill_({k})", _put, _ANY),
+    Method("fill_", "{p}.fill_({c})", _keep, _ANY),
     Method("zero_", "{p}.zero_()", lambda a, b: (0, 0), _ANY),
     Method("mul_", "{p}.mul_({s})", mul),
     Method("sub_", "{p}.sub_({s})", sub),
@@ -132,10 +134,13 @@ METHODS = (
     Method("alpha", "{p}.sub_({s}, alpha=3)", lambda a, b: sub(a, mul(b, (3, 3)))),
     Method("neg_", "{p}.neg_()", lambda a, b: neg(a)),
     Method("masked_fill_", "{p}.masked_fill_({m}, {k})", _put, _ANY),
+    Method("masked_fill_", "{p}.masked_fill_({m}, {c})", _keep, _ANY),
     Method("abs_", "{p}.abs_()", lambda a, b: (0, max(abs(a[0]), abs(a[1])))),
     Method("clamp_", "{p}.clamp_(-2, 5)", lambda a, b: hull(a, (-2, 5))),
     Method("clamp_", "{p}.clamp_(min=2)", lambda a, b: (max(a[0], 2), max(a[1], 2))),
     Method("clamp_", "{p}.clamp_max_({k})", lambda a, b: (min(a[0], b[0]), min(a[1], b[1]))),
+    Method("clamp_", "{p}.clamp_(max={s})", lambda a, b: (min(a[0], b[0]), min(a[1], b[1]))),
+    Method("clamp_", "{p}.clamp_max_({s})", lambda a, b: (min(a[0], b[0]), min(a[1], b[1]))),
     Method("sign_", "{p}.sign_()", lambda a, b: (-1, 1)),
     Method("relu_", "{p}.relu_()", lambda a, b: (0, max(0, a[1]))),
     Method("square_", "{p}.square_()", lambda a, b: mul(a, a)),
@@ -143,6 +148,7 @@ METHODS = (
     Method("compare_", "{p}.ge_({s})", _truth, _ANY),
     Method("compare_", "{p}.eq_({s})", _truth, _ANY),
     Method("compare_", "{p}.lt_({k})", _truth, _ANY),
+    Method("compare_", "{p}.lt_({s})", _truth, _ANY),
     Method("logical_", "{p}.logical_not_()", _truth, _ANY),
     Method("logical_", "{p}.logical_and_({s})", _truth, _ANY),
     Method("bitwise_", "{p}.bitwise_or_({s})", bits, _WHOLE),
@@ -181,6 +187,8 @@ def call_one(state: State, where: Place, rows: Iterable[Method]) -> bool:
     for row in rows:
         if not applies(row.categories, where) or (row.feature in _SHAPED and not _SHAPED[row.feature](where)):
             continue
+        if "{c}" in row.text and 0 in where.shape:
+            continue
         operand = number(state, where.dtype)
         if "{s}" in row.text:
             if value is None:
@@ -207,13 +215,13 @@ def _tensor(value: Expr, where: Place) -> Expr:
     return Expr(f"torch.tensor({value.text}{dtype})", (), where.dtype, value.span)
 
 
-def _square(where: Place) -> bool:
-    return len(where.shape) == 2 and where.shape[0] == where.shape[1] > 0
+def _matrix(where: Place) -> bool:
+    return len(where.shape) == 2 and 0 not in where.shape
 
 
 _SHAPED: dict[str, Callable[[Place], bool]] = {
     "triangle_": lambda where: len(where.shape) >= 2,
-    "fill_diagonal_": _square,
+    "fill_diagonal_": _matrix,
     "cumsum_": lambda where: len(where.shape) >= 1 and where.shape[0] <= 6,
 }
 
@@ -226,6 +234,22 @@ def _call(state: State, row: Method, where: Place, operand: Expr, span: Span) ->
         if masks and state.choices.byte() & 1:
             mask = masks[0].text
     text = operand.text
-    state.run(row.text.format(p=where.text, s=text, k=text, m=mask))
+    run_call(state, row.text.format(p=where.text, s=text, k=text, m=mask, c=cell(where)), span)
     if not where.copies:
         state.wrote(where.named.base, span)
+
+
+def cell(where: Place) -> str:
+    """The first element of a place that has one."""
+    return f"{where.text}[{', '.join('0' * len(where.shape))}]" if where.shape else where.text
+
+
+def run_call(state: State, text: str, span: Span) -> None:
+    """Adds a call that writes; now and then its result, which is the very tensor that was written, gets a name."""
+    if state.block is not None or not state.gate("named_result"):
+        state.run(text)
+        return
+    name = state.fresh("abcd")
+    state.run(f"{name} = {text}")
+    named = state.bind(name, "alias", span)
+    named.overlapping = overlaps_itself(named.t)

@@ -49,10 +49,10 @@ class Root:
 
 ROOT, STEP, PHI, OPAQUE, NOTHING = range(5)
 _RESHAPES = frozenset(["aten::view", "aten::_unsafe_view", "aten::reshape", "aten::flatten", "aten::unflatten"])
+_SAME_ELEMENTS = frozenset(["aten::to", "aten::type_as"])  # where they are views; as copies they would cast positions
 # Views that show other elements than their base has, so that positions cannot be followed through them.
 OTHER_ELEMENTS = frozenset(
-    f"aten::{name}"
-    for name in ("view_as_real", "view_as_complex", "real", "imag", "view.dtype", "_neg_view", "to", "type_as")
+    f"aten::{name}" for name in ("view_as_real", "view_as_complex", "real", "imag", "view.dtype", "_neg_view")
 )
 
 
@@ -178,7 +178,7 @@ class Memory:
             if root is not None and alias.val is not None and root.cur is root.first and root.clock <= alias.stamp:
                 return alias.val  # type: ignore[no-any-return]
             return alias.row.show(self.g, self.witness(alias.parent), alias.args)  # type: ignore[no-any-return]
-        if alias.form == PHI and alias.val is not None and alias.last_write() <= alias.stamp:
+        if alias.form == PHI and alias.val is not None and all(root.cur is root.first for root in alias.roots):
             return alias.val  # type: ignore[no-any-return]
         if alias.form == PHI and not isinstance(alias.cond, Value) and alias.parent.form == STEP:
             # View or copy, complex or real: shown by one operator on either side.
@@ -305,6 +305,8 @@ class Memory:
         if step.row.kind in _RESHAPES:
             # Whether `view` is allowed depends on strides, and positions lie otherwise than the base.
             return self.g.reshape(positions, self.g.size(self.peek(step)))
+        if step.row.kind in _SAME_ELEMENTS:
+            return positions
         return step.row.show(self.g, positions, step.args)  # type: ignore[no-any-return]
 
     def set_root(self, root: Root, content: Value) -> None:
@@ -337,6 +339,19 @@ class Memory:
         cond = self.condition(alias)
         sides = [self.branch(partial(self.write, a, content)) for a in (alias.parent, alias.other)]
         self.merge(cond, [(side[0][0], side[1]) for side in sides], [], [])
+
+    def sides(self, alias: Alias) -> tuple[Alias, Alias, Alias] | None:
+        """The Phi that a chain starts at, and the same chain on its first and its second side."""
+        steps = []
+        while alias.form == STEP:
+            steps.append(alias)
+            alias = alias.parent
+        if alias.form != PHI:
+            return None
+        first, second = alias.parent, alias.other
+        for step in reversed(steps):
+            first, second = self.step(first, step.row, step.args), self.step(second, step.row, step.args)
+        return alias, first, second
 
     def branch(self, body: Callable[[], Any]) -> tuple[tuple[Block, Any], dict[Root, Value]]:
         """Run `body` in a block of its own; give the block, what body gave, and what it wrote. Memory is put back."""
@@ -390,6 +405,14 @@ class Memory:
 def certain(g: Builder, value: Value) -> Value:
     """A tensor that is not None, as the program made sure before."""
     return g.call("prim::unchecked_cast", (value,)) if value.type is not None else value
+
+
+def lies_otherwise(alias: Alias) -> bool:
+    """May it matter that content lies in memory in another order? Not where the order is known.
+
+    For an input too: what is computed from its new content before the write-back takes on the strides of that.
+    """
+    return alias.form != ROOT or not alias.root.contiguous
 
 
 def _overlaps(sizes: list[int], strides: list[int]) -> bool:

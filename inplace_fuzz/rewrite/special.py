@@ -11,7 +11,7 @@ import torch
 from . import schemas
 from .containers import Items
 from .ir import BOOL, TENSORS, Node, Value
-from .memory import ROOT, STEP, Alias
+from .memory import ROOT, STEP, Alias, lies_otherwise
 from .views import WHOLE, View
 from .writes import copied
 
@@ -65,7 +65,8 @@ class Special:
                     self.g.call("aten::ne", (self.g.size(result), self.g.size(before)), BOOL),
                     f"inplace_fuzz: {pure} gives its out= argument another shape; give one of the right shape",
                 )
-            cast = self.g.op("aten::type_as", [result, before])
+            # The result lies in memory as the operator likes, and not as what was given as out.
+            cast = self.g.op("aten::type_as", [result, before], fresh=not lies_otherwise(target))
             self.put(target, cast)
             out.bound = target
         self.explained.append((kind, self.line(), "computed without out=, put into the tensor given as out"))

@@ -25,6 +25,7 @@ without a write between gives equal values and may be shared. What the walk cann
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -37,7 +38,7 @@ from .finish import Finish
 from .ir import BOOL, INT, Block, Builder, Graph, Node, Value, holds_tensors
 from .join import alias_of
 from .loop import Loops
-from .memory import STEP, Alias, Memory, shares_storage
+from .memory import STEP, Alias, Memory, lies_otherwise, shares_storage
 from .rules import Rules
 from .special import Special
 from .state import SharedStorage, State
@@ -288,6 +289,8 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             kind, made = row.make(g, *args)
             args = tuple([a if a.__class__ is Value else g.const(a) for a in made])
             row = self.rules.view_of[kind]
+        if row.storage and source.root is None:
+            return self.either_storage(source, row, args)
         if row.storage:
             source, args = self.storage(source, args)
         if row.complex:
@@ -299,8 +302,7 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
     def view_or_copy(self, source: Alias, row: View, args: tuple[Value, ...]) -> Alias:
         """A Phi whose condition, asked only when a write makes it matter, looks whether memory is shared."""
         memory = self.memory
-        if memory_known_contiguous(source) and row.kind in ("aten::reshape", "aten::flatten", "aten::contiguous",
-                                                            "aten::ravel"):  # fmt: skip
+        if memory_known_contiguous(source) and row.kind in _CONTIGUOUS_COPIES:
             return memory.step(source, row, args)
         value = row.show(self.g, memory.read(source), args)
         value.fresh = False
@@ -324,8 +326,6 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
 
     def storage(self, source: Alias, args: tuple[Value, ...]) -> tuple[Alias, tuple[Value, ...]]:
         """as_strided looks at the storage of the base: the step starts there, with the offset of the alias."""
-        if source.root is None:
-            raise self.refuse("aten::as_strided", "the storage of a tensor picked at run time is not known")
         base = source
         while base.form == STEP:
             base = base.parent
@@ -336,6 +336,18 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             self.need_plain_storage(base)
             self.need_reach(base, args)
         return base, args
+
+    def either_storage(self, source: Alias, row: View, args: tuple[Value, ...]) -> Alias:
+        """The storage of a tensor picked at run time is that of one or of the other."""
+        memory = self.memory
+        found = memory.sides(source)
+        if found is None:
+            raise self.refuse("aten::as_strided", "the storage of a tensor picked at run time is not known")
+        phi, *sides = found
+        first, second = (self.look(side, row, args, row.kind) for side in sides)
+        return memory.phi(
+            phi.cond if isinstance(phi.cond, Value) else partial(memory.condition, phi), first, second, None
+        )
 
     def write(self, node: Node, row: Write) -> None:
         memory = self.memory
@@ -385,12 +397,7 @@ def _first_source_line(text: str) -> str:
     return lines[-1].strip() if lines else ""
 
 
-def lies_otherwise(alias: Alias) -> bool:
-    """May it matter that content lies in memory in another order? Not where the order is known.
-
-    For an input too: what is computed from its new content before the write-back takes on the strides of that.
-    """
-    return alias.form != 0 or not alias.root.contiguous
+_CONTIGUOUS_COPIES = frozenset(["aten::reshape", "aten::flatten", "aten::ravel", "aten::contiguous"])
 
 
 def memory_known_contiguous(alias: Alias) -> bool:
