@@ -18,15 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from inplace_fuzz.campaign.sweep_state import SweepError, SweepState
+from inplace_fuzz.execute.drawing import GENERATOR
 from inplace_fuzz.execute.engine import Engine, OperationFailed
 from inplace_fuzz.execute.sweeping import REWRITE
 
 CHUNK = 1000
 SEED = 0
 _SECONDS = 0.5  # for each program of a chunk, on a busy machine
-_WARM: dict[str, Any] = {
+_COMMON: dict[str, Any] = {
+    "generator": GENERATOR,
     "backends": ("torchscript-graph",),
-    "modules": ("inplace_fuzz.generate", "inplace_fuzz.execute.coverage"),
+    "modules": (GENERATOR.partition(":")[0], "inplace_fuzz.execute.coverage"),
 }
 
 
@@ -52,7 +54,7 @@ def sweep(config: SweepConfig, heard: Callable[[SweepState], None]) -> None:
     """Draws and judges until the state holds enough. `heard` is called after each chunk has been written down."""
     deadline = None if config.seconds is None else time.monotonic() + config.seconds
     with SweepState(config.state) as state, Engine(workers=config.workers) as engine:
-        common = {"pass": config.rewrite, **_WARM}
+        common = {"pass": config.rewrite, **_COMMON}
         _recheck(state, engine, common)
         left = config.programs - state.programs(config.mix)
         done = state.done(config.mix)

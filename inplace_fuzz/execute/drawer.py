@@ -33,7 +33,7 @@ def draw(request: dict[str, Any], send: Callable[[dict[str, Any]], None], page: 
         takes = inspect.signature(function).parameters
         options: dict[str, Any] = {"announce": announce} if "announce" in takes else {}
         if request["mix"] is not None:
-            options |= _mix(request["mix"], module, takes)
+            options |= mix_options(request["mix"], module, takes)
         function(request["seed"], request["count"], emit, **options)
     except Exception as error:  # noqa: BLE001 - a generator that raises is told to whoever draws, and drawing goes on
         send({"failed": [type(error).__name__, str(error)]})
@@ -41,7 +41,8 @@ def draw(request: dict[str, Any], send: Callable[[dict[str, Any]], None], page: 
     return True
 
 
-def _mix(name: str, module: str, takes: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+def mix_options(name: str, module: str, takes: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """The options by which a generator takes the mix of this name."""
     if "features" not in takes:
         return {"mix": name}
     known = vars(importlib.import_module(module))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import logging
 import time
 import warnings
@@ -27,6 +28,7 @@ from typing import Any
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.spec import TensorSpec
 from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Kind
+from inplace_fuzz.execute.drawer import mix_options
 
 Payload = dict[str, Any]
 Rewrite = Callable[[Any, Any], Any]
@@ -47,12 +49,10 @@ class Outcome:
 
 
 def sweep(payload: Payload) -> Payload:
-    """`{"seed", "count", "mix", "pass"}` -> counts of outcomes and pairs, what disagreed, and the CPU time.
+    """`{"seed", "count", "mix", "generator", "pass"}` -> counts of outcomes and pairs, what disagreed, and the CPU time.
 
     All `count` programs are drawn, but only those within `part` judged; the one at `keep` is returned.
     """
-    from inplace_fuzz import generate
-
     started = time.process_time()
     rewrite, source = _pass(payload["pass"])
     first, last = payload.get("part", (0, payload["count"]))
@@ -76,8 +76,10 @@ def sweep(payload: Payload) -> Payload:
         index += 1
 
     with _quiet():
-        mix = getattr(generate, payload["mix"].upper().replace("-", "_"))
-        generate.draw_many(payload["seed"], payload["count"], emit, features=mix)
+        module, _, name = payload["generator"].partition(":")
+        draw = getattr(importlib.import_module(module), name)
+        options = mix_options(payload["mix"], module, inspect.signature(draw).parameters)
+        draw(payload["seed"], payload["count"], emit, **options)
     return {
         "pass": source,
         "outcomes": [[*key, n] for key, n in outcomes.items()],
