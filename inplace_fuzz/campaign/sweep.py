@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from inplace_fuzz.campaign.sweep_state import SweepError, SweepState
+from inplace_fuzz.core import Verdict
 from inplace_fuzz.execute.drawing import GENERATOR
 from inplace_fuzz.execute.engine import Engine, OperationFailed
 from inplace_fuzz.execute.sweeping import REWRITE
@@ -71,9 +72,25 @@ def sweep(config: SweepConfig, heard: Callable[[SweepState], None]) -> None:
 
         patience = 120.0 + config.chunk * _SECONDS
         for payload, answer in engine.answers("sweep", payloads(), seconds=patience):
-            answers = [answer] if isinstance(answer, dict) else _halved(engine, payload, answer, patience)
+            answers = _halved(engine, payload, answer, patience) if _is_death(answer) else [_whole(answer)]
             state.add(config.mix, payload["number"], payload["seed"], payload["count"], answers)
             heard(state)
+
+
+def _is_death(answer: dict[str, Any] | OperationFailed) -> TypeGuard[OperationFailed]:
+    if isinstance(answer, dict):
+        return False
+    try:
+        Verdict.parse(answer.kind)
+    except ValueError:  # it raised, and lived to say so
+        return False
+    return True
+
+
+def _whole(answer: dict[str, Any] | OperationFailed) -> dict[str, Any]:
+    if isinstance(answer, dict):
+        return answer
+    raise SweepError(answer.message if answer.kind == "UnknownPass" else str(answer))
 
 
 def _recheck(state: SweepState, engine: Engine, common: dict[str, Any]) -> None:
@@ -83,6 +100,8 @@ def _recheck(state: SweepState, engine: Engine, common: dict[str, Any]) -> None:
         try:
             answer = engine.ask("recheck", payload)
         except OperationFailed as death:
+            if not _is_death(death):
+                _whole(death)
             answer = {"pass": finding.checked, "outcome": "disagree", "detail": str(death)}
         state.checked(finding, answer)
 

@@ -39,6 +39,10 @@ _CHANNELS = ALL_CHANNELS - {Channel.STRIDES}
 _KEPT = 20  # disagreements of one chunk that are kept with their program
 
 
+class UnknownPass(Exception):
+    """The name of a pass that cannot be loaded."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of one program; `opened` is its graph, where that was compared."""
@@ -49,7 +53,7 @@ class Outcome:
 
 
 def sweep(payload: Payload) -> Payload:
-    """`{"seed", "count", "mix", "generator", "pass"}` -> counts of outcomes and pairs, what disagreed, and the CPU time.
+    """`{"seed", "count", "mix", "generator", "pass"}` -> counts of outcomes and pairs, what disagreed, CPU time.
 
     All `count` programs are drawn, but only those within `part` judged; the one at `keep` is returned.
     """
@@ -105,8 +109,11 @@ def _pass(name: str) -> tuple[Rewrite, str]:
     `name` is `module:name` of a function of a graph and example inputs, or of an object with such a `rewrite_graph`.
     """
     module, _, attribute = name.partition(":")
-    loaded = importlib.import_module(module)
-    found = getattr(loaded, attribute)
+    try:
+        loaded = importlib.import_module(module)
+        found = getattr(loaded, attribute)
+    except (ImportError, AttributeError) as error:
+        raise UnknownPass(f"there is no pass {name!r} ({error}); write --pass module:function") from None
     home = Path(str(loaded.__file__))
     digest = hashlib.sha256(attribute.encode())
     for path in sorted(home.parent.glob("*.py")) if home.name == "__init__.py" else [home]:
