@@ -2,7 +2,8 @@
 
     1. the release is looked up, so that a name that cannot be had costs nothing;
     2. torch goes first and by itself, as its CPU build where there is one: asked for by another package's range, an
-       installer takes the newest torch, which on Linux is a CUDA build of several GB;
+       installer takes the newest torch, which on Linux is a CUDA build of several GB. Where another environment has the
+   release, its files are linked, which takes a second and no room;
     3. the backend follows, with that torch held fixed. Where the two cannot be had together, the installer's own words
        say which torch would do, and that one is taken;
     4. what was installed is written down, and the directory gets its name.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -26,7 +28,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from inplace_fuzz.backends import requirements
@@ -38,6 +42,7 @@ from inplace_fuzz.execute.environments import (
     environments_directory,
     find,
     here,
+    installed,
     same_version,
 )
 
@@ -131,7 +136,7 @@ class _Maker:
         self.torch = ""
 
     def make(self, torch: str) -> None:
-        with self._step(f"virtual environment with Python {sys.version.partition(' ')[0]}"):
+        with self._step(f"virtual environment with Python {_python()}"):
             self._make_venv()
         if self.needs.distribution == "torch":
             self._install_torch(self.version)
@@ -180,6 +185,10 @@ class _Maker:
         cpu = [*(["--extra-index-url", index] if index else []), f"torch=={version}{'' if '+' in version else '+cpu'}"]
         ways = [cpu, *([["--torch-backend", "cpu", f"torch=={version}"]] if self.uv else []), [f"torch=={version}"]]
         with self._step(f"torch {version}") as notes:
+            lender = self._link_torch(version)
+            if lender:
+                notes.append(f"linked from {lender}")
+                ways = []
             for number, way in enumerate(ways):
                 try:
                     self._attempt(way)
@@ -190,6 +199,22 @@ class _Maker:
                     if number == len(ways) - 2:
                         notes.append("the index has no CPU build of it, so the one that it has")
         self.torch = self._packages_of("torch")
+
+    def _link_torch(self, version: str) -> str:
+        """Links a CPU build of torch, with what it requires, from another environment. Returns its name, or nothing."""
+        for lender in installed():
+            if same_version(lender.torch, version) and lender.torch.endswith("+cpu") and lender.python == _python():
+                source, target = (next(p.glob("lib/python*/site-packages")) for p in (lender.path, self.directory))
+                try:
+                    for file in _files_of("torch", source):
+                        (target / file).parent.mkdir(parents=True, exist_ok=True)
+                        os.link(source / file, target / file)
+                except OSError:
+                    shutil.rmtree(target)  # another file system, or it is just being removed
+                    target.mkdir()
+                    continue
+                return lender.name
+        return ""
 
     def _install_rest(self, more: Sequence[str], told: str = "") -> None:
         main = f"{self.needs.distribution}=={self.version}"
@@ -244,7 +269,7 @@ class _Maker:
             distribution=self.needs.distribution,
             version=self.version,
             torch=self.torch,
-            python=sys.version.partition(" ")[0],
+            python=_python(),
             installer="uv" if self.uv else "pip",
             created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             seconds=round(time.monotonic() - started, 1),
@@ -267,6 +292,24 @@ def _other_torch(error: BaseException, allowed: str) -> str:
         if fitting:
             return fitting[-1]
     return ""
+
+
+def _python() -> str:
+    return sys.version.partition(" ")[0]
+
+
+def _files_of(distribution: str, directory: Path) -> Iterator[Path]:
+    """The files of a distribution in a site-packages directory and of all that it requires, scripts apart."""
+    found = {canonicalize_name(d.name): d for d in importlib.metadata.distributions(path=[str(directory)])}
+    waiting, seen = [canonicalize_name(distribution)], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in found:
+            continue
+        seen.add(name)
+        yield from (Path(f) for f in found[name].files or () if ".." not in f.parts)
+        needs = [Requirement(text) for text in found[name].requires or ()]
+        waiting += [canonicalize_name(n.name) for n in needs if not n.marker or n.marker.evaluate({"extra": ""})]
 
 
 def freeze(python: str) -> list[str]:

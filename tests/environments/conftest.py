@@ -33,8 +33,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.syspath_prepend(str(directory))
         said: list[str] = []
         install.create(PLANTED, "1.1", say=said.append)
-        install.create(PLANTED, "1.2")
         (directory / "said").write_text("".join(said))
+        said.clear()
+        install.create(PLANTED, "1.2", say=said.append)
+        (directory / "linked").write_text("".join(said))
         yield directory
 
 

@@ -35,6 +35,18 @@ def test_what_was_installed_is_written_down(index: Path) -> None:
     assert "planted-extra==1" in other.packages  # which 1.2 alone needs
 
 
+def test_torch_is_linked_from_an_environment_that_has_it(index: Path) -> None:
+    first, second = (find(f"{PLANTED}@{version}") for version in ("1.1", "1.2"))
+    assert first is not None
+    assert second is not None
+    (one,), (other,) = (e.path.glob("lib/*/site-packages/torch_alone.pth") for e in (first, second))
+    assert one.samefile(other)
+    assert f"torch {TORCH} … " in (index / "linked").read_text()
+    assert f" s (linked from {PLANTED}@1.1)\n" in (index / "linked").read_text()
+    (runtime,) = second.path.glob("lib/*/site-packages/planted_runtime.py")
+    assert runtime.stat().st_nlink == 1
+
+
 def test_each_step_is_a_line_with_its_time(index: Path) -> None:
     lines = (index / "said").read_text().splitlines()
     assert [line.split(" … ")[0].strip().partition(" with ")[0] for line in lines] == [
