@@ -167,7 +167,7 @@ class Job:
 
     def place(self) -> frames.Place | None:
         """Where the worker is, if it says so and it can be true."""
-        place = frames.read_place(self._page)
+        place = frames.read_place(self._page) if self._page >= 0 else None  # nobody has taken it up yet
         return place if place and place.program < max(len(self.items), 1) else None
 
     def blamed(self) -> frames.Place | None:

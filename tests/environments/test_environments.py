@@ -92,6 +92,28 @@ def test_one_task_is_judged_in_several_environments(index: Path) -> None:
     }
 
 
+def test_an_environment_that_cannot_start_is_unavailable_and_harms_no_other(index: Path) -> None:
+    made = find(f"{PLANTED}@1.1")
+    assert made is not None
+    broken = made.path.with_name("planted_adapter.BACKEND@0.7")
+    (broken / "bin").mkdir(parents=True)
+    (broken / "bin" / "python").write_text("#!/bin/sh\necho this disk is tired >&2\nexit 1\n")
+    (broken / "bin" / "python").chmod(0o755)
+    (broken / "environment.json").write_text((made.path / "environment.json").read_text().replace('"1.1"', '"0.7"'))
+    try:
+        with no_leftovers(), Engine(workers=1) as engine:
+            answer = engine.versions([f"{PLANTED}@0.7", f"{PLANTED}@1.1"])
+            assert answer[f"{PLANTED}@1.1"]["version"] == "planted-compiler 1.1"
+            assert answer[f"{PLANTED}@0.7"] == {
+                "unavailable": f"{PLANTED}@0.7 cannot start a worker (this disk is tired); "
+                "`inplace-fuzz env doctor` looks closer"
+            }
+            target = Target(f"{PLANTED}@1.1", Lane.DIRECT)
+            assert [str(r.verdict) for r in engine.run([Task(program(), (target,), 0)])] == ["agree"]
+    finally:
+        install.remove(broken)
+
+
 def test_one_worker_is_enough_for_any_number_of_environments(index: Path) -> None:
     targets = tuple(Target(f"{PLANTED}@{v}", Lane.DIRECT) for v in ("1.1", "1.2"))
     with no_leftovers(), Engine(workers=1) as engine:
