@@ -11,10 +11,12 @@ from typing import Any
 
 from inplace_fuzz import backends as registry
 from inplace_fuzz.campaign.text import finding_lines
-from inplace_fuzz.core import Lane, Program, ProgramError, Verdict, parse
-from inplace_fuzz.execute.engine import Engine, Limits, Target, Task
+from inplace_fuzz.core import Lane, ParsedFile, Program, ProgramError, Verdict, parse
+from inplace_fuzz.core.intake import read_file, shown_path
+from inplace_fuzz.core.vetting import vet, vet_calls
+from inplace_fuzz.execute.engine import Engine, Limits, OperationFailed, Target, Task
 
-_DESCRIBE_SECONDS = 30.0  # for a file to be imported and its inputs made
+DESCRIBE_SECONDS = 30.0  # for a file to be imported and its inputs made
 
 
 @dataclass(frozen=True)
@@ -61,40 +63,53 @@ def check(
     return checked
 
 
-def read_text(path: Path) -> str:
-    """A program file's text. Raises ProgramError for what is not UTF-8, and OSError where it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ProgramError(f"{path} is not UTF-8 text; save it as UTF-8") from None
-
-
-def load_program(path: Path, engine: Engine | None = None) -> Program:
+def load_program(path: Path, engine: Engine | None = None, *, trust: bool = False) -> Program:
     """A program file as a Program; where its inputs must be computed, a worker computes them.
 
-    Raises ProgramError, saying what to change in the file, and OSError where it cannot be read.
+    Without `trust`, only a file that keeps to the allowlist of `core.vetting` is run at all. Raises ProgramError,
+    saying what to change in the file, and OSError where it cannot be read.
     """
-    text = read_text(path)
-    parsed = parse(text, name=str(path))
+    name = shown_path(path)
+    return as_program(parse(read_file(path, trust=trust), name=name, trust=trust), name, engine, trust=trust)
+
+
+def as_program(parsed: ParsedFile, name: str, engine: Engine | None = None, *, trust: bool = False) -> Program:
+    """What `load_program` makes of a file that has been taken apart already."""
+    if not trust:
+        vet_entry(parsed, name)
     if parsed.calls is not None:
-        return parsed.program()
-    if engine is None:
+        program = parsed.program()
+    elif engine is None:
         with Engine(workers=1) as own:
-            return load_program(path, own)
-    return Program.from_json(
-        engine.ask("describe", {"text": text, "name": str(path)}, seconds=_DESCRIBE_SECONDS)["program"]
-    )
+            return as_program(parsed, name, own, trust=trust)
+    else:
+        payload = {"text": parsed.text, "name": name, "trust": trust}
+        try:
+            program = Program.from_json(engine.ask("describe", payload, seconds=DESCRIBE_SECONDS)["program"])
+        except OperationFailed as error:
+            how = error.kind.partition("(")[0].replace("_", " ")
+            raise ProgramError(f"running {name} to make its inputs ended in a {how}: {error.message}") from None
+    if not trust:
+        vet_calls(program.calls, name=name)
+    return program
+
+
+def vet_entry(parsed: ParsedFile, name: str) -> None:
+    """Raises ProgramError unless the file keeps to the allowlist of `core.vetting`."""
+    vet(parsed.text, name=name)
+    vet(parsed.runs, name=name)  # what runs is cut out of the text, and is looked at for itself
 
 
 def show_difference(module: type, *inputs: Callable[[], Any], backend: str, lane: str = "direct") -> None:
     """Runs the program file that defines `module` through one backend and prints where it parts from eager.
 
-    What corpus files call at their end. `inputs` are there for the reader: the file's own functions are used.
+    What corpus files call at their end. `inputs` are there for the reader: the file's own functions are used. Python
+    runs the file already, so it is trusted.
     """
     del inputs
     path = Path(inspect.getsourcefile(module) or sys.argv[0])
     with Engine(workers=1) as engine:
-        program = load_program(path, engine)
+        program = load_program(path, engine, trust=True)
         for result in check(program, backends=[backend], lanes=[Lane(lane)], engine=engine):
             if result.verdict is None:
                 print(f"{backend}: unavailable: {result.unavailable}")  # noqa: T201  printing is its work

@@ -111,7 +111,10 @@ STORE = click.option(
     help="The campaign's database.",
 )
 ROUTE = click.option("--route", type=click.Choice(["script", "trace"]), default="script", show_default=True)
-FILE = click.argument("path", type=click.Path(path_type=Path))
+TARGET = click.argument("target", metavar="FILE.py[:Class]")
+TARGETS = click.argument("targets", nargs=-1, metavar="[FILE.py[:Class]]...")
+INPUTS = click.option("--input", "inputs", multiple=True, help='An input, for example "f32[4,3]"; repeatable.')
+TRUST = click.option("--trust", is_flag=True, help="Run the file whatever is in it, as Python would.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -145,71 +148,78 @@ def run(**options: Any) -> None:
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@TARGETS
 @click.option(
     "--backends", type=Names(), default=None, help="Only these, for example tvm@0.26.0. [default: the file's]"
 )
 @click.option("--corpus", type=click.Path(path_type=Path), default=Path("corpus"), show_default=True)
+@TRUST
 @user_errors
-def replay(paths: tuple[Path, ...], backends: tuple[str, ...] | None, corpus: Path) -> None:
+def replay(targets: tuple[str, ...], backends: tuple[str, ...] | None, corpus: Path, trust: bool) -> None:
     """Run corpus files again and say whether each expectation still holds (all of the corpus by default)."""
     from inplace_fuzz.commands.corpus import replay_files
 
-    sys.exit(replay_files(paths, corpus, backends))
+    sys.exit(replay_files(targets, corpus, backends, trust=trust))
 
 
 @cli.command()
-@FILE
+@TARGET
+@INPUTS
 @ROUTE
+@TRUST
 @user_errors
-def show(path: Path, route: str) -> None:
+def show(target: str, inputs: tuple[str, ...], route: str, trust: bool) -> None:
     """Print a program, its TorchScript graph, and the graph that the pass makes of it."""
     from inplace_fuzz.commands.programs import show_program
 
-    show_program(path, route)
+    show_program(target, inputs, route, trust=trust)
 
 
 @cli.command()
-@click.argument("target", metavar="FILE.py:Class")
-@click.option("--input", "inputs", multiple=True, help='An input, for example "f32[4,3]"; repeatable.')
+@TARGET
+@INPUTS
 @ROUTE
+@TRUST
 @user_errors
-def rewrite(target: str, inputs: tuple[str, ...], route: str) -> None:
+def rewrite(target: str, inputs: tuple[str, ...], route: str, trust: bool) -> None:
     """Print the graph that the pass makes of your own module."""
-    from inplace_fuzz.commands.programs import rewrite_module
+    from inplace_fuzz.commands.programs import show_program
 
-    rewrite_module(target, inputs, route)
+    show_program(target, inputs, route, trust=trust)
 
 
 @cli.command()
-@click.argument("target", metavar="FILE.py:Class")
-@click.option("--input", "inputs", multiple=True, help='An input, for example "f32[4,3]"; repeatable.')
+@TARGET
+@INPUTS
 @BACKENDS
 @LANES
+@TRUST
 @user_errors
-def check(target: str, inputs: tuple[str, ...], backends: tuple[str, ...], lanes: tuple[str, ...]) -> None:
+def check(target: str, inputs: tuple[str, ...], backends: tuple[str, ...], lanes: tuple[str, ...], trust: bool) -> None:
     """Run your own module through backends and compare with eager."""
     from inplace_fuzz.commands.programs import check_module
 
-    sys.exit(check_module(target, inputs, backends, tuple(Lane(lane) for lane in lanes) or tuple(Lane)))
+    wanted = tuple(Lane(lane) for lane in lanes) or tuple(Lane)
+    sys.exit(check_module(target, inputs, backends, wanted, trust=trust))
 
 
 @cli.command()
-@FILE
+@TARGET
 @click.option("--backend", default=None, help="Whose fault to keep. [default: the file's first known fault]")
 @click.option("--lane", default="direct", type=click.Choice([str(lane) for lane in Lane]))
 @click.option("--time", "seconds", type=Duration(), default=60.0, show_default="60s")
 @CORPUS
+@TRUST
 @user_errors
-def shrink(path: Path, backend: str | None, lane: str, seconds: float, corpus: Path) -> None:
+def shrink(target: str, backend: str | None, lane: str, seconds: float, corpus: Path, trust: bool) -> None:
     """Shrink a program to the smallest that shows the same fault, and save it in the corpus."""
     from inplace_fuzz.commands.programs import shrink_program
 
-    shrink_program(path, backend, lane, seconds, corpus)
+    shrink_program(target, backend, lane, seconds, corpus, trust=trust)
 
 
 @cli.command()
-@FILE
+@click.argument("path", type=click.Path(path_type=Path))
 @click.option("--backend", default=None, help="Whose releases to search. [default: the file's first known fault]")
 @click.option("--lane", default="direct", type=click.Choice([str(lane) for lane in Lane]))
 @click.option("--good", default="", metavar="VERSION", help="A release without the fault. [default: one is looked for]")
@@ -222,6 +232,7 @@ def shrink(path: Path, backend: str | None, lane: str, seconds: float, corpus: P
     show_default=True,
     help="Where a search keeps what it has learnt, to go on later.",
 )
+@TRUST
 @user_errors
 def bisect(path: Path, backend: str | None, **options: Any) -> None:
     """Find the first release of a compiler that has a fault, and write it into the file."""
@@ -251,25 +262,27 @@ def corpus_list(corpus: Path) -> None:
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--backends", type=Names(), default=None, help="Only these. [default: the file's and the default ones]")
 @CORPUS
+@TRUST
 @user_errors
-def corpus_update(paths: tuple[Path, ...], backends: tuple[str, ...] | None, corpus: Path) -> None:
+def corpus_update(paths: tuple[Path, ...], backends: tuple[str, ...] | None, corpus: Path, trust: bool) -> None:
     """Run files again and write down what each backend gives now."""
     from inplace_fuzz.commands.corpus import update_files
 
-    update_files(paths, backends, corpus)
+    update_files(paths, backends, corpus, trust=trust)
 
 
 @corpus.command("add")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("targets", nargs=-1, required=True, metavar="FILE.py[:Class]...")
 @click.option("--title", default="", help="One sentence: what the program does or what goes wrong.")
 @BACKENDS
 @CORPUS
+@TRUST
 @user_errors
-def corpus_add(paths: tuple[Path, ...], title: str, backends: tuple[str, ...], corpus: Path) -> None:
+def corpus_add(targets: tuple[str, ...], title: str, backends: tuple[str, ...], corpus: Path, trust: bool) -> None:
     """Take program files into the corpus, with what each backend gives for them."""
     from inplace_fuzz.commands.corpus import add_files
 
-    sys.exit(add_files(paths, title, backends, corpus))
+    sys.exit(add_files(targets, title, backends, corpus, trust=trust))
 
 
 @corpus.command("readme")

@@ -24,10 +24,12 @@ from packaging.version import InvalidVersion, Version
 
 from inplace_fuzz.core import Kind, Lane, ParsedFile, Program, ProgramError, Verdict, lane_key, parse, render
 from inplace_fuzz.core.features import slug, title
+from inplace_fuzz.core.intake import read_file, shown_path
 from inplace_fuzz.judge.bucket import normalise_message
 
 FORMAT = 1
-_MARK = re.compile(r"inplace-fuzz:\s*(\d+)$")
+_MARK = re.compile(r"inplace-fuzz:\s*(\d{1,9})$")
+_BACKEND = re.compile(r"[\w.:-]+")
 _RAISES = re.compile(
     r"^#\s*(?P<backend>[\w.:-]+)/(?P<lane>\w+)(?: in (?P<versions>.*?))? (?:says|raises): (?P<message>.*)$",
     re.MULTILINE,
@@ -82,20 +84,29 @@ class Entry:
     expectations: tuple[Expectation, ...]
 
 
-def read_entry(path: Path) -> Entry:
-    """Takes a corpus file apart without running it. Raises CorpusError, naming the file and what is wrong with it."""
+def read_entry(path: Path, *, trust: bool = False) -> Entry:
+    """Takes a corpus file apart without running it. Raises CorpusError, naming the file and what is wrong with it.
+
+    `trust` lifts the limits on where it is, how large and how deep. Whether it may be run is for `api.as_program`.
+    """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise CorpusError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+        text = read_file(path, trust=trust)
+    except ProgramError as error:
+        raise CorpusError(str(error)) from None
     except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
+        raise CorpusError(f"{shown_path(path)} cannot be read: {error.strerror}") from None
+    return take_apart(path, text, trust=trust)
+
+
+def take_apart(path: Path, text: str, *, trust: bool = False) -> Entry:
+    """What `read_entry` makes of the text of a file."""
+    name = shown_path(path)
     try:
-        parsed = parse(text, name=str(path))
+        parsed = parse(text, name=name, trust=trust)
         program = None if parsed.calls is None else parsed.program(title=_title(parsed.header))
     except ProgramError as error:
         raise CorpusError(str(error)) from None
-    return Entry(path, _title(parsed.header), parsed, program, tuple(_expectations(parsed, path)))
+    return Entry(path, _title(parsed.header), parsed, program, tuple(_expectations(parsed, name)))
 
 
 def _title(header: tuple[str, ...]) -> str:
@@ -107,13 +118,13 @@ def _title(header: tuple[str, ...]) -> str:
     return " ".join(lines)
 
 
-def _expectations(parsed: ParsedFile, path: Path) -> Iterator[Expectation]:
+def _expectations(parsed: ParsedFile, name: str) -> Iterator[Expectation]:
     marks = [k for k, line in enumerate(parsed.header) if _MARK.match(line)]
     if not marks:
         return
     version = _MARK.match(parsed.header[marks[0]])
     if version and int(version[1]) > FORMAT:
-        raise CorpusError(f"{path} has format {version[1]}, newer than this tool reads; upgrade inplace-fuzz")
+        raise CorpusError(f"{name} has format {version[1]}, newer than this tool reads; upgrade inplace-fuzz")
     messages = {
         (lane_key(m["backend"], m["lane"]), m["versions"] or ""): m["message"] for m in _RAISES.finditer(parsed.text)
     }
@@ -123,15 +134,17 @@ def _expectations(parsed: ParsedFile, path: Path) -> Iterator[Expectation]:
         cells = re.split(r"\s{2,}", line.strip())
         if len(cells) < 4:
             raise CorpusError(
-                f"{path}: cannot read the table row {line!r}; write backend, lane, versions and verdict, "
+                f"{name}: cannot read the table row {line!r}; write backend, lane, versions and verdict, "
                 "two spaces or more between them"
             )
         backend, lane, versions, verdict, *rest = cells
+        if not _BACKEND.fullmatch(backend):
+            raise CorpusError(f"{name}: {backend!r} is no name of a backend; write for example torchscript or tvm")
         try:
             Verdict.parse(verdict)
             Lane(lane)
         except ValueError as error:
-            raise CorpusError(f"{path}: {error}") from None
+            raise CorpusError(f"{name}: {error}") from None
         status, note = (*rest, "", "")[:2]
         key = lane_key(backend, lane)
         message = messages.get((key, versions), messages.get((key, ""), ""))
@@ -147,6 +160,16 @@ def files(directory: Path) -> list[Path]:
 
 def entries(directory: Path) -> list[Entry]:
     return [read_entry(path) for path in files(directory)]
+
+
+def known_fault(entry: Entry, *, trust: bool) -> tuple[str, str]:
+    """Backend and lane of the first fault in the table. Raises CorpusError where there is none that may be asked."""
+    fault = next((x for x in entry.expectations if x.is_fault), None)
+    if fault is None:
+        raise CorpusError(f"{entry.path} records no known fault; say whose is meant, for example --backend tvm")
+    if ":" in fault.backend and not trust:
+        raise CorpusError(f"{entry.path} names code to be imported, {fault.backend}; --trust imports it")
+    return fault.backend, fault.lane
 
 
 # ----------------------------------------------------------------------------------------------------------- writing

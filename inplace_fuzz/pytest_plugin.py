@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 _INI_HELP = "Directory of a corpus that is replayed as tests: one for each backend and lane of each file's table."
 
+_TRUST_HELP = "Run corpus files whatever is in them, also what is not on the allowlist of syntax and operators."
+
 
 # -------------------------------------------------------------------------------------------------------------- options
 def pytest_addoption(parser: pytest.Parser) -> None:
     # Only the ini setting: see `plugin/options.py` for why the options come later.
     parser.addini("inplace_fuzz_corpus", _INI_HELP, default="")
+    parser.addini("inplace_fuzz_trust", _TRUST_HELP, type="bool", default=False)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -26,8 +26,10 @@ from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.schedule import Group, Schedule
 from inplace_fuzz.campaign.store import Finding, Store, StoreError
 from inplace_fuzz.campaign.text import entry_comment, entry_title
-from inplace_fuzz.core import Kind, Lane, Program, Verdict, base_name
+from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict, base_name
 from inplace_fuzz.core.features import features
+from inplace_fuzz.core.intake import TRUST
+from inplace_fuzz.core.vetting import vet_program
 from inplace_fuzz.execute.drawing import DrawerDied, Drawing
 from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, Result, Target
 from inplace_fuzz.judge.bucket import bucket, normalise_message
@@ -185,9 +187,17 @@ class Campaign:
         except BaselineError as error:
             raise CampaignError(str(error)) from None
         for finding in store.findings(state="new") if self.config.resume else ():
-            # What an earlier run left unshrunk, where its backend is still here.
-            if (finding.backend, finding.lane) in self._targets:
+            # What an earlier run left unshrunk, where its backend is still here. It may be from another machine.
+            if (finding.backend, finding.lane) in self._targets and self._may_run(finding):
                 self.waiting.append(finding)
+
+    def _may_run(self, finding: Finding) -> bool:
+        try:
+            vet_program(finding.program, name=f"finding {finding.id} of {self.config.store}")
+        except ProgramError as error:
+            self.listener.on_note(f"not shrunk: {str(error).removesuffix(f'; {TRUST}')}")
+            return False
+        return True
 
     def _schedule(self, source: Iterator[Program | None]) -> Schedule:
         groups: dict[str, list[Target]] = {}

@@ -7,23 +7,20 @@ from pathlib import Path
 import click
 
 from inplace_fuzz import corpus
-from inplace_fuzz.api import load_program
+from inplace_fuzz.api import as_program
 from inplace_fuzz.campaign.bisect import Bisect, BisectError
-from inplace_fuzz.core import Lane, ProgramError, base_name, lane_key
+from inplace_fuzz.core import Lane, base_name, lane_key
 
 
-def bisect_file(path: Path, backend: str | None, lane: str, good: str, bad: str, torch: str, state: Path) -> None:
-    entry = corpus.read_entry(path)
-    fault = next((x for x in entry.expectations if x.is_fault), None)
+def bisect_file(
+    path: Path, backend: str | None, lane: str, good: str, bad: str, torch: str, state: Path, *, trust: bool
+) -> None:
+    entry = corpus.read_entry(path, trust=trust)
     if backend is None:
-        if fault is None:
-            raise ProgramError(
-                f"{path} records no known fault; say whose fault to search for, for example --backend tvm"
-            )
-        backend, lane = fault.backend, fault.lane
+        backend, lane = corpus.known_fault(entry, trust=trust)
     if base_name(backend) != backend:
         raise BisectError(f"name the backend alone, --backend {base_name(backend)}; its versions are what is searched")
-    program = entry.program or load_program(path)
+    program = as_program(entry.parsed, str(path), trust=trust)
     name = f"{path.stem}-{lane_key(backend, lane)}.json".replace("/", "-").replace(":", ".")
     search = Bisect(
         entry,

@@ -139,15 +139,19 @@ _serial = 0
 
 
 def load_namespace(source: str) -> dict[str, Any]:
-    """Runs program text and returns its names, findable by `inspect` (and so by TorchScript). Not a sandbox."""
+    """Runs program text and returns its names, findable by `inspect` (and so by TorchScript). Not a sandbox.
+
+    What it makes at random is the same each time.
+    """
     global _serial
     _serial += 1
     name = f"inplace_fuzz_program_{_serial}"
     filename = f"<{name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
     module = types.ModuleType(name)
     module.__file__ = filename
     sys.modules[name] = module
+    torch.default_generator.manual_seed(0)
     exec(compile(source, filename, "exec"), module.__dict__)
     return module.__dict__
 
@@ -160,7 +164,12 @@ def forget_namespace(namespace: dict[str, Any]) -> None:
 
 def load_module(program: Program) -> torch.nn.Module:
     """A fresh instance of the program's `M`, in eval mode."""
-    namespace = load_namespace(program.source)
+    return new_module(load_namespace(program.source))
+
+
+def new_module(namespace: dict[str, Any]) -> torch.nn.Module:
+    """A fresh instance of M, in eval mode. Random parameters are the same in each, for instances to be compared."""
+    torch.default_generator.manual_seed(0)
     module = namespace["M"]()
     if not isinstance(module, torch.nn.Module):
         raise ProgramError("class M is not a torch.nn.Module; derive it from torch.nn.Module")

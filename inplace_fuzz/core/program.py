@@ -85,7 +85,7 @@ class Program:
         if self._plain is not None:
             return re.sub(r"(?m)^    ", "", self._plain[1])
         function = self.forward
-        lines = self.source.splitlines()[function.lineno - 1 : function.end_lineno]
+        lines = self.source.split("\n")[function.lineno - 1 : function.end_lineno]
         indent = len(lines[0]) - len(lines[0].lstrip())
         return "\n".join(line[indent:] for line in lines) + "\n"
 

@@ -11,13 +11,17 @@ from __future__ import annotations
 import ast
 import math
 import re
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from inplace_fuzz.core.intake import nesting
 from inplace_fuzz.core.program import Program, ProgramError
-from inplace_fuzz.core.spec import Arg, Scalar, TensorSpec, contiguous_strides, specs_in
+from inplace_fuzz.core.spec import DTYPES, Arg, Scalar, TensorSpec, contiguous_strides, specs_in
 
 _INPUTS = re.compile(r"inputs(?:_(\d+))?$")
+_LONGEST, _MOST = 1 << 18, 16  # elements of an `arange`, and how many of them a file may make in this process
 _INFERRED = {"float32": float, "int64": int, "bool": bool, "complex64": complex}
 
 
@@ -137,6 +141,12 @@ class ParsedFile:
     header: tuple[str, ...]  # the leading comment lines, without "# "
     source: str
     calls: tuple[tuple[Arg, ...], ...] | None
+    makers: str = ""  # the text of `inputs()` and its like
+
+    @property
+    def runs(self) -> str:
+        """All that is run where the inputs are computed; nothing else of the file ever is."""
+        return f"{self.source}\n\n{self.makers}"
 
     def program(self, calls: tuple[tuple[Arg, ...], ...] | None = None, **flags: Any) -> Program:
         known = self.calls if calls is None else calls
@@ -146,40 +156,72 @@ class ParsedFile:
         return program if "exact" in flags else replace(program, exact=is_exact(program))
 
 
-def parse(text: str, *, name: str = "this file") -> ParsedFile:
-    """Takes a program file apart without running it.
+def parse(text: str, *, name: str = "this file", trust: bool = False) -> ParsedFile:
+    """Takes a program file apart without running it. `trust` lifts the limits on its size and depth.
 
     Raises ProgramError, saying what to change, when the text is not Python or has no class M or no `inputs()`.
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise ProgramError(f"{name} is not Python that can be parsed{line}: {getattr(error, 'msg', error)}") from None
+    if not trust:
+        nesting(text, name=name)
+    tree = syntax(text, name=name)
     inputs: dict[int, ast.FunctionDef] = {}
     kept: list[ast.stmt] = []
     for node in tree.body:
         match = _INPUTS.match(node.name) if isinstance(node, ast.FunctionDef) else None
         if match and isinstance(node, ast.FunctionDef):
             inputs[int(match[1] or 1)] = node
-        elif not _is_main_block(node):
+        elif not is_main_block(node):
             kept.append(node)
-    if not any(isinstance(n, ast.ClassDef) and n.name == "M" for n in kept):
-        raise ProgramError(f"{name} has no `class M(torch.nn.Module)`; name the module's class M")
+    classes = [n.name for n in kept if isinstance(n, ast.ClassDef)]
+    if "M" not in classes:
+        other = f", or say which is meant, for example {name}:{classes[-1]}" if classes else ""
+        raise ProgramError(f"{name} has no `class M(torch.nn.Module)`; call the module's class M{other}")
     if 1 not in inputs:
         raise ProgramError(f"{name} has no `inputs()`; add one that returns the tuple of arguments")
-    lines = text.splitlines()
+    lines = text.split("\n")  # as the parser counts them; there are other characters that end a line for str
     source = _without_outer_comments(lines, kept)
+    makers = _without_outer_comments(lines, [inputs[k] for k in sorted(inputs)])
     calls: tuple[tuple[Arg, ...], ...] | None
     try:
+        _few_aranges(inputs.values())
         calls = tuple(_read_inputs(inputs[k]) for k in sorted(inputs))
-    except NotLiteral:
+    except (ValueError, TypeError, ArithmeticError, RecursionError):  # whoever runs it says what is wrong with it
         calls = None
-    return ParsedFile(text, _header(lines), source, calls)
+    return ParsedFile(text, _header(lines), source, calls, makers)
 
 
-def _is_main_block(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and "__name__" in ast.unparse(node.test)
+def syntax(text: str, *, name: str) -> ast.Module:
+    """The text parsed, and quietly: Python warns of odd escapes. Raises ProgramError, naming the line."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise ProgramError(f"{name}{line} is not Python that can be parsed: {getattr(error, 'msg', error)}") from None
+
+
+def without_inputs(text: str, *, name: str = "this file") -> str:
+    """The same text without its `inputs()` functions."""
+    lines = text.split("\n")
+    for node in syntax(text, name=name).body:
+        if isinstance(node, ast.FunctionDef) and _INPUTS.match(node.name):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            lines[first - 1 : node.end_lineno] = [""] * ((node.end_lineno or first) - first + 1)
+    return "\n".join(lines)
+
+
+def is_main_block(node: ast.stmt) -> bool:
+    """Exactly `if __name__ == "__main__":`, which is for whoever runs the file with Python, no part of a program."""
+    match node:
+        case ast.If(
+            test=ast.Compare(
+                left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]
+            ),
+            orelse=[],
+        ):
+            return True
+    return False
 
 
 def _header(lines: list[str]) -> tuple[str, ...]:
@@ -187,7 +229,8 @@ def _header(lines: list[str]) -> tuple[str, ...]:
     for line in lines:
         if not line.startswith("#"):
             break
-        header.append(line[1:].removeprefix(" ").rstrip())
+        shown = "".join(c if c.isprintable() or c == "\t" else "?" for c in line)  # it is printed to terminals
+        header.append(shown[1:].removeprefix(" ").rstrip())
     return tuple(header)
 
 
@@ -205,6 +248,12 @@ def _without_outer_comments(lines: list[str], kept: list[ast.stmt]) -> str:
 
 class NotLiteral(ValueError):
     """The expression is not one that `render` writes."""
+
+
+def _few_aranges(functions: Iterable[ast.FunctionDef]) -> None:
+    aranges = [n for f in functions for n in ast.walk(f) if isinstance(n, ast.Attribute) and n.attr == "arange"]
+    if len(aranges) > _MOST:
+        raise NotLiteral
 
 
 def _read_inputs(function: ast.FunctionDef) -> tuple[Arg, ...]:
@@ -262,7 +311,7 @@ def _dtype(keywords: list[ast.keyword]) -> str | None:
     if not keywords:
         return None
     match keywords:
-        case [ast.keyword(arg="dtype", value=ast.Attribute(value=ast.Name(id="torch"), attr=name))]:
+        case [ast.keyword(arg="dtype", value=ast.Attribute(value=ast.Name(id="torch"), attr=name))] if name in DTYPES:
             return name
     raise NotLiteral
 
@@ -278,7 +327,7 @@ def _make(maker: str, args: list[Any], dtype: str | None) -> TensorSpec:
         start, stop = args[0], args[1]
         step = args[2] if len(args) == 3 else 1
         count = math.ceil((stop - start) / step)
-        if not 0 <= count <= 1 << 24:
+        if not 0 <= count <= _LONGEST:
             raise NotLiteral
         whole = all(isinstance(a, int) for a in args)
         kind = dtype or ("int64" if whole else "float32")
@@ -327,6 +376,8 @@ def _layout(spec: Any, method: str, args: list[Any]) -> TensorSpec:
             return TensorSpec(shape, spec.dtype, spec.values)
     if method == "as_strided" and len(args) == 3:
         shape, strides, offset = tuple(args[0]), tuple(args[1]), args[2]
+        if not all(isinstance(n, int) and n >= 0 for n in (*shape, *strides, offset)):
+            raise NotLiteral
         known = None if strides == contiguous_strides(shape) else strides
         return replace(spec, shape=shape, strides=known, offset=offset)
     raise NotLiteral

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import io
+import itertools
+import tokenize
 from typing import Any
 
 from inplace_fuzz.core.program import Program, ProgramError
+from inplace_fuzz.core.text import syntax
 
 Payload = dict[str, Any]
 
@@ -44,30 +49,22 @@ def graphs(payload: Payload) -> Payload:
 
 
 def rename(payload: Payload) -> Payload:
-    """`{"text", "class", "name"}` -> `{"text"}`: the file with that class named M, so that it is a program file."""
-    import ast
+    """`{"text", "class", "name"}` -> `{"text"}`: the file with that class named M, so that it is a program file.
 
+    Nothing else of the text changes, its comments and line numbers neither. A class that was M becomes `_M`.
+    """
     text, name = payload["text"], payload["class"]
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise ProgramError(
-            f"{payload['name']} is not Python that can be parsed (line {error.lineno}): {error.msg}"
-        ) from None
-    classes = [n.name for n in tree.body if isinstance(n, ast.ClassDef)]
+    classes = [n.name for n in syntax(text, name=payload["name"]).body if isinstance(n, ast.ClassDef)]
     if name not in classes:
         there = f"it has {', '.join(classes)}" if classes else "it has no class"
         raise ProgramError(f"there is no class {name!r} in {payload['name']}; {there}")
-
-    class Rename(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:
-            return ast.copy_location(ast.Name("M", node.ctx), node) if node.id == name else node
-
-        def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-            self.generic_visit(node)
-            if node.name == name:
-                node.name = "M"
-            return node
-
-    renamed = text if name == "M" else ast.unparse(Rename().visit(tree)) + "\n"
-    return {"text": renamed}
+    if name == "M":
+        return {"text": text}
+    lines = text.split("\n")
+    new = {name: "M", "M": "_M"}
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    for before, token in reversed(list(itertools.pairwise(tokens))):
+        if token.type == tokenize.NAME and token.string in new and before.string != ".":
+            row, (start, end) = token.start[0] - 1, (token.start[1], token.end[1])
+            lines[row] = lines[row][:start] + new[token.string] + lines[row][end:]
+    return {"text": "\n".join(lines)}

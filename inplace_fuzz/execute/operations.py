@@ -11,6 +11,7 @@ from typing import Any
 
 from inplace_fuzz.core.backend import Unavailable
 from inplace_fuzz.core.program import Program, ProgramError
+from inplace_fuzz.execute.classify import one_line
 from inplace_fuzz.execute.graphs import graphs, rename
 from inplace_fuzz.execute.sweeping import recheck, sweep
 
@@ -18,20 +19,20 @@ Payload = dict[str, Any]
 
 
 def describe(payload: Payload) -> Payload:
-    """`{"text", "name"}` -> `{"program"}`: a program file with its `inputs()` evaluated, as Program JSON."""
+    """`{"text", "name", "trust"}` -> `{"program"}`: a program file with its `inputs()` evaluated, as Program JSON."""
     from inplace_fuzz.core.materialize import describe_call, load_namespace
     from inplace_fuzz.core.text import parse
 
     name = payload.get("name", "this file")
-    parsed = parse(payload["text"], name=name)
+    parsed = parse(payload["text"], name=name, trust=payload.get("trust", False))
     calls = parsed.calls
     if calls is None:
         try:
-            names = load_namespace(payload["text"])
+            names = load_namespace(parsed.runs)
             makers = [names[key] for key in sorted((k for k in names if _is_inputs(k)), key=_inputs_order)]
             made = [make() for make in makers]
-        except Exception as error:  # noqa: BLE001 - the file's own code may raise anything
-            raise ProgramError(f"running {name} failed with {type(error).__name__}: {error}") from None
+        except BaseException as error:  # noqa: BLE001 - the file's own code may raise anything, SystemExit too
+            raise ProgramError(f"running {name} to make its inputs raised {one_line(error)}") from None
         calls = tuple(describe_call(tuple(m) if isinstance(m, (tuple, list)) else (m,)) for m in made)
     program: Program = parsed.program(calls)
     return {"program": program.to_json()}

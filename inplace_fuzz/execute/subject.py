@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from inplace_fuzz.core.materialize import CallMaker, forget_namespace, load_namespace
+from inplace_fuzz.core.materialize import CallMaker, forget_namespace, load_namespace, new_module
 from inplace_fuzz.core.observation import Observation
 from inplace_fuzz.core.program import Program
 from inplace_fuzz.core.verdict import Channel, Kind
@@ -31,19 +31,19 @@ class Subject:
 
     def module(self) -> Any:
         """A fresh instance in eval mode."""
-        return self._namespace["M"]().eval()
+        return new_module(self._namespace)
 
     def module_of_its_own_class(self) -> Any:
         """A fresh instance of a fresh class: TorchScript remembers what it made of a class, failures included."""
         self._others.append(load_namespace(self.program.source))
-        return self._others[-1]["M"]().eval()
+        return new_module(self._others[-1])
 
     def module_to_script(self) -> Any:
         """A fresh instance of the one class whose graphs are read: making a second graph of a class is cheap."""
         if self._scripted is None:
             self._scripted = load_namespace(self.program.source)
             self._others.append(self._scripted)
-        return self._scripted["M"]().eval()
+        return new_module(self._scripted)
 
     def example(self) -> tuple[Any, ...]:
         """Fresh arguments of the first call, for a compiler to consume."""

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 INI = "inplace_fuzz_corpus"
+TRUST_INI = "inplace_fuzz_trust"
 PREFIX = pytest.StashKey[str]()  # `--fuzz`, or `--inplace-fuzz` where the project owns that
 _GROUP = "inplace-fuzz"
 _HEADING = "fuzzing of in-place writes through views (inplace-fuzz)"
@@ -99,7 +100,7 @@ class Settings:
 def register(parser: pytest.Parser) -> str:
     """Adds the options under the first prefix that nobody else uses, and returns it."""
     option = "--fuzz"
-    if any(_taken(parser, option + suffix) for suffix in ("", *_VALUES)):
+    if any(_taken(parser, option + suffix) for suffix in ("", "-trust", *_VALUES)):
         option = "--inplace-fuzz"
     group = parser.getgroup(_GROUP, _HEADING)
     group.addoption(
@@ -110,6 +111,12 @@ def register(parser: pytest.Parser) -> str:
         dest="inplace_fuzz",
         help="Fuzz the installed compilers instead of running tests: one item per backend and lane, which fails for "
         "a new finding and passes for known ones. Tests run too where paths are given.",
+    )
+    group.addoption(
+        f"{option}-trust",
+        action="store_true",
+        dest="inplace_fuzz_trust",
+        help=f"Replay corpus files whatever is in them. Default: the ini setting {TRUST_INI}.",
     )
     for suffix, (metavar, text) in _VALUES.items():
         dest = "inplace_fuzz" + suffix.replace("-", "_")
@@ -189,6 +196,11 @@ def corpus_directory(config: pytest.Config) -> Path | None:
     if given is not None:
         return config.invocation_params.dir / given
     return ini_directory(config)
+
+
+def trusted(config: pytest.Config) -> bool:
+    """Whether corpus files are run whatever is in them."""
+    return bool(config.getoption("inplace_fuzz_trust", False) or config.getini(TRUST_INI))
 
 
 def ini_directory(config: pytest.Config) -> Path | None:

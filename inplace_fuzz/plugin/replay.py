@@ -14,16 +14,23 @@ from typing import Any
 
 import pytest
 
+from inplace_fuzz.api import as_program, vet_entry
 from inplace_fuzz.backends import UnknownBackend
 from inplace_fuzz.campaign.text import difference_lines
 from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict
 from inplace_fuzz.corpus import CorpusError, Entry, Expectation, holds, read_entry
 from inplace_fuzz.execute.engine import Engine, EngineError, OperationFailed, Result, Target, Task
 from inplace_fuzz.execute.environments import versions_of
-from inplace_fuzz.plugin.options import ini_directory
+from inplace_fuzz.plugin.options import TRUST_INI, ini_directory, trusted
 from inplace_fuzz.plugin.shown import Fault, shown
 
 REPLAY = pytest.StashKey["Replay"]()
+_SETTING = f"`{TRUST_INI} = true` in the pytest configuration"
+
+
+def in_our_words(text: str) -> str:
+    """Errors of the rooms below, with this command line's way of saying `--trust`."""
+    return text.replace("--trust", _SETTING)
 
 
 def is_entry(path: Path, config: pytest.Config) -> bool:
@@ -36,10 +43,13 @@ class CorpusFile(pytest.File):
     """One corpus file: an item for each backend and lane of its table."""
 
     def collect(self) -> Iterator[pytest.Item]:
+        trust = trusted(self.config)
         try:
-            entry = read_entry(self.path)
-        except CorpusError as error:
-            raise self.CollectError(str(error)) from None
+            entry = read_entry(self.path, trust=trust)
+            if not trust:
+                vet_entry(entry.parsed, str(self.path))
+        except (CorpusError, ProgramError) as error:
+            raise self.CollectError(in_our_words(str(error))) from None
         rows: dict[str, list[Expectation]] = {}
         for row in entry.expectations:
             rows.setdefault(row.key, []).append(row)
@@ -54,10 +64,18 @@ class CorpusItem(pytest.Item):
         super().__init__(**rest)
         self.entry = entry
         self.expectations = expectations
-        self.target = Target(_column(expectations), Lane(expectations[0].lane))
+        named = expectations[0].backend
+        # Looking for the versions of `package.module:ATTRIBUTE` imports the package.
+        column = _column(expectations) if self._may_load(named) else named
+        self.target = Target(column, Lane(expectations[0].lane))
+
+    def _may_load(self, backend: str) -> bool:
+        return ":" not in backend or trusted(self.config)
 
     def skip_reason(self, replay: Replay) -> str:
         """Why the table says nothing of what is installed here, or nothing at all when it does."""
+        if not self._may_load(self.target.backend):
+            return f"the file names code to be imported; {_SETTING} imports it"
         version, unavailable = replay.version(self.target.backend, self.session)
         if unavailable:
             return unavailable
@@ -86,7 +104,7 @@ class CorpusItem(pytest.Item):
         try:
             seen = replay.verdict(self)
         except ProgramError as error:
-            raise Fault(str(error)) from None
+            raise Fault(in_our_words(str(error))) from None
         except (EngineError, OperationFailed) as error:
             raise Fault(f"the program could not be run: {error}") from None
         if not holds(expected, seen):
@@ -175,7 +193,8 @@ class Replay:
     def version(self, backend: str, session: pytest.Session) -> tuple[str, str]:
         """`(version, "")` of what is installed, or `("", reason)`. One question for all backends of the session."""
         if backend not in self._versions:
-            wanted = dict.fromkeys([backend, *(item.target.backend for item in _items(session))])
+            there = (item.target.backend for item in _items(session))
+            wanted = dict.fromkeys([backend, *(b for b in there if ":" not in b or trusted(session.config))])
             try:
                 answer = self.engine.versions(wanted)
             except (EngineError, OperationFailed) as error:
@@ -187,7 +206,7 @@ class Replay:
     def verdict(self, item: CorpusItem) -> Verdict:
         """Raises ProgramError or OperationFailed when the file's inputs cannot be made."""
         if self._one_by_one:
-            task = Task(self._program(item.entry), (item.target,), 0)
+            task = Task(self._program(item), (item.target,), 0)
             return next(self.engine.run([task])).verdict
         key = (item.path, item.target)
         if self._stream is None:
@@ -209,19 +228,16 @@ class Replay:
                 files.setdefault(item.path, []).append(item)
         for path, items in files.items():
             try:
-                program = self._program(items[0].entry)
+                program = self._program(items[0])
             except (ProgramError, OperationFailed) as error:
                 self._faults[path] = error
                 continue
             self._paths.append(path)
             yield Task(program, tuple(item.target for item in items), len(self._paths) - 1)
 
-    def _program(self, entry: Entry) -> Program:
+    def _program(self, item: CorpusItem) -> Program:
         """The program, with its `inputs()` evaluated in a worker where they are not literals."""
-        if entry.program is not None:
-            return entry.program
-        answer = self.engine.ask("describe", {"text": entry.parsed.text, "name": str(entry.path)})
-        return Program.from_json(answer["program"])
+        return as_program(item.entry.parsed, str(item.path), self.engine, trust=trusted(item.config))
 
 
 def _items(session: pytest.Session) -> list[CorpusItem]:

@@ -93,7 +93,7 @@ def test_inputs_that_must_be_computed_are_left_to_a_process_that_has_torch() -> 
         ("x = 1\n", "no `class M"),
         (SOURCE, r"no `inputs\(\)`"),
         ("\0", "not Python"),
-        ("(" * 5000 + ")" * 5000, "not Python"),
+        ("(" * 5000 + ")" * 5000, "nested deeper"),
     ],
 )
 def test_a_file_that_is_no_program_says_what_is_missing(text: str, says: str) -> None:

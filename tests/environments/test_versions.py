@@ -82,7 +82,7 @@ def test_bisecting_writes_the_boundary_into_the_entry_and_goes_on_where_it_was(
     path = tmp_path / "entry.py"
     path.write_text(ENTRY)
     before = [e.name for e in installed()]
-    ran = command("bisect", "entry.py")
+    ran = command("bisect", "entry.py", "--trust")
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert lines[0] == "planted-compiler: 5 releases from 1.0 to 2.0"
@@ -98,7 +98,7 @@ def test_bisecting_writes_the_boundary_into_the_entry_and_goes_on_where_it_was(
     ]
     assert [e.name for e in installed()] == before  # those that were made for it are gone again
     text = path.read_text()
-    again = command("bisect", "entry.py", "--bad", "1.3")
+    again = command("bisect", "entry.py", "--trust", "--bad", "1.3")
     assert again.stdout.splitlines()[1:] == [
         f"going on where .inplace-fuzz/bisect/entry-{PLANTED.replace(':', '.')}-direct.json ends: 4 releases are known",
         "first bad: planted-compiler 1.2; 1.1 gives agree",
@@ -113,7 +113,7 @@ def test_replaying_goes_to_the_environments_whose_versions_the_rows_speak_of(com
         for version, verdict in (("1.1", "agree"), ("1.2", "mismatch(values)   known"), ("1.0", "agree"))
     )
     (tmp_path / "entry.py").write_text(re.sub(r"# planted.*\n# torch.*", rows, ENTRY))
-    ran = command("replay", "entry.py")
+    ran = command("replay", "entry.py", "--trust")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         f"entry.py  {PLANTED}@1.1/direct  agree  as expected",
@@ -224,11 +224,14 @@ def test_the_plugin_replays_in_environments_and_gates_against_a_baseline(index: 
         (("env", "remove", "tvm"), "there is no environment tvm; there are: planted_adapter:BACKEND@1.1"),
         (
             ("bisect", "bare.py"),
-            "bare.py records no known fault; say whose fault to search for, for example --backend tvm",
+            "bare.py records no known fault; say whose is meant, for example --backend tvm",
         ),
         (("bisect", "entry.py", "--backend", f"{PLANTED}@1.1"), f"name the backend alone, --backend {PLANTED}"),
-        (("bisect", "entry.py", "--bad", "7"), "the index has no planted-compiler 7; it has 1.0, 1.1, 1.2, 1.3, 2.0"),
-        (("bisect", "entry.py", "--bad", "1.1"), "1.1 does not have the fault, but gives agree"),
+        (
+            ("bisect", "entry.py", "--trust", "--bad", "7"),
+            "the index has no planted-compiler 7; it has 1.0, 1.1, 1.2, 1.3, 2.0",
+        ),
+        (("bisect", "entry.py", "--trust", "--bad", "1.1"), "1.1 does not have the fault, but gives agree"),
         (("bisect", "entry.py", "--lane", "rewritten", "--backend", PLANTED, "--bad", "1.2"), "has no rewritten lane"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -104,7 +104,7 @@ def test_describing_a_file_evaluates_its_inputs(engine: Engine) -> None:
     assert x.values == y.values == (0.0, 2.0, 4.0, 6.0, 8.0, 10.0)
     assert (x.offset, y.offset) == (0, 3)
     assert x.storage == y.storage is not None
-    with pytest.raises(ProgramError, match=r"mine.py failed with ZeroDivisionError"):
+    with pytest.raises(ProgramError, match=r"mine.py to make its inputs raised ZeroDivisionError"):
         engine.ask("describe", {"text": text.replace("* 2", "* (1 // 0)"), "name": "mine.py"})
 
 

@@ -194,3 +194,13 @@ def test_the_telling_line_of_a_long_message_is_kept() -> None:
     assert one_line(long) == "RuntimeError: shapes differ"
     assert one_line(ValueError("\n\n  first\nsecond")) == "ValueError: first"
     assert one_line(KeyError()) == "KeyError: "
+
+
+def test_random_parameters_are_the_same_in_each_instance() -> None:
+    source = SOURCE.replace(
+        "    def forward",
+        "    def __init__(self):\n        super().__init__()\n        self.lin = torch.nn.Linear(2, 2)\n\n    def forward",
+    ).replace("x + 1", "self.lin(x) + OFFSET")
+    source = source.replace("class M", "OFFSET = torch.rand(2)\n\n\nclass M", 1)
+    program = Program(source, PROGRAM.calls, exact=False)
+    assert verdict(lambda module: module, program).kind is Kind.AGREE

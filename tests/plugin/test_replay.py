@@ -1,5 +1,7 @@
 """A corpus as ordinary tests: what holds passes, what does not says how to update, the rest is skipped and says why."""
 
+import re
+
 import pytest
 
 from tests.plugin.runs import ABSENT, RIGHT, WRONG, run
@@ -31,7 +33,7 @@ def write(directory, name, *rows, inputs="torch.tensor([1.0, 2.0])"):
 def project(tmp_path_factory):
     directory = tmp_path_factory.mktemp("project")
     (directory / "corpus").mkdir()
-    (directory / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\n")
+    (directory / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\ninplace_fuzz_trust = true\n")
     write(
         directory,
         "holds.py",
@@ -120,6 +122,40 @@ def test_files_are_not_imported_even_when_they_are_named(project):
     finally:
         (project / "corpus" / "evil.py").unlink()
     assert "RuntimeError" not in said.replace("raise RuntimeError", "")
+
+
+@pytest.fixture(scope="module")
+def strangers(tmp_path_factory):
+    """A project that has not said that it trusts its corpus."""
+    directory = tmp_path_factory.mktemp("strangers")
+    (directory / "corpus").mkdir()
+    (directory / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\n")
+    write(directory, "named.py", (RIGHT, "direct", "right 1.0", "agree"))
+    touch = f"open({str(directory / 'canary')!r}, 'w')"
+    write(
+        directory,
+        "opens.py",
+        ("torchscript-graph", "direct", "torch >=1", "agree"),
+        inputs=f"torch.ones(2) if {touch} else 0",
+    )
+    return directory
+
+
+def test_what_is_not_on_the_allowlist_is_not_run(strangers):
+    status, said = run(strangers, "-rs", "-q", "--continue-on-collection-errors")
+    assert status == 1, said
+    assert re.search(r"opens.py line \d+ has the name `open`", said), said
+    assert "`inplace_fuzz_trust = true` in the pytest configuration runs the file all the same" in said
+    assert "SKIPPED [1] corpus/named.py: the file names code to be imported" in said
+    assert "Traceback" not in said
+    assert not (strangers / "canary").exists()
+
+
+def test_an_option_trusts_it_for_once(strangers):
+    status, said = run(strangers, "-q", "--fuzz-trust")
+    assert status == 0, said
+    assert "2 passed" in said
+    assert (strangers / "canary").exists()
 
 
 def test_xdist_judges_each_item_once_wherever_it_lands(project):
