@@ -2,13 +2,13 @@
 #
 # inplace-fuzz: 1
 # torchscript         direct      torch 2.13.0              mismatch(again)   known
-# torchscript         rewritten   torch 2.13.0              mismatch(again)   known   origin: torchscript
 # torchscript-trace   direct      torch 2.13.0              mismatch(again)   known
-# torchscript-trace   rewritten   torch 2.13.0              mismatch(again)   known   origin: torchscript
 # export              direct      torch 2.13.0              agree
 # export              rewritten   torch 2.13.0              agree
+# torchscript         rewritten   torch 2.13.0              agree
 # torchscript-graph   direct      torch 2.13.0              agree
 # torchscript-graph   rewritten   torch 2.13.0              agree
+# torchscript-trace   rewritten   torch 2.13.0              agree
 # tvm                 direct      apache-tvm 0.27.0.post1   agree
 # tvm                 legalised   apache-tvm 0.27.0.post1   agree
 # tvm                 rewritten   apache-tvm 0.27.0.post1   agree

@@ -16,6 +16,7 @@ import click
 
 from inplace_fuzz import __version__
 from inplace_fuzz.backends import DEFAULT, UnknownBackend, check_name, names
+from inplace_fuzz.conformance import FAMILY_NAMES, FORMATS
 from inplace_fuzz.core import Lane, ProgramError, SpecError
 from inplace_fuzz.execute.sweeping import REWRITE
 
@@ -344,6 +345,26 @@ def sweep(**options: Any) -> None:
     from inplace_fuzz.commands.sweep import run_sweep
 
     sys.exit(run_sweep(**options))
+
+
+@cli.command()
+@click.option("--backends", type=Names(), default=(), help="Score these. [default: this package's own pass]")
+@LANES
+@click.option("--family", "families", multiple=True, type=click.Choice(FAMILY_NAMES), help="Only this; repeatable.")
+@click.option("--case", "cases", multiple=True, help="Only this case; repeatable.")
+@click.option("--peers", is_flag=True, help="Score the pass beside the peers that come with torch.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True)
+@click.option("--save", type=click.Path(path_type=Path), default=None, help="Write the cases there, and score nothing.")
+@user_errors
+def conformance(save: Path | None, **options: Any) -> None:
+    """Score passes and compilers on the conformance suite, per family, and name every case that does not agree."""
+    from inplace_fuzz.commands.conformance import run_conformance, save_cases
+
+    if save is not None:
+        save_cases(save, options["families"])
+    else:
+        run_conformance(**options)
 
 
 @cli.command("backends")

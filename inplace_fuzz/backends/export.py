@@ -29,6 +29,7 @@ EXPORT_REFUSALS = (
     Refusal("AssertionError", r"(?s)Mutating module attribute|was mutated.*metadata"),
     Refusal("RuntimeError", r"functionalization encountered a tensor being mutated that has internal overlap"),
     Refusal("RuntimeError", r"is banned in compile|behavior is banned|non-compositional"),
+    Refusal("AssertionError", r"^Guard failed", "inputs other than those it was specialised for", stage="run"),
     Refusal("RuntimeError", r"Found following user inputs located at \[.*\] are mutated"),
 )
 

@@ -146,12 +146,12 @@ class Opened:
 
 
 def trace(module: Any, example: tuple[Any, ...]) -> Any:
-    """The traced module, with its buffers as they were: tracing runs the module, and that moves them."""
-    state = {name: t.clone() for name, t in module.named_buffers()}
+    """The traced module, with its state as it was: tracing runs the module, and that moves it."""
+    state = [(t, t.detach().clone()) for t in (*module.parameters(), *module.buffers())]
     with quiet():
         traced = torch.jit.trace(module, example, check_trace=False, strict=False)
-    for name, buffer in traced.named_buffers():
-        buffer.data.copy_(state[name])
+    for tensor, before in state:
+        tensor.data.copy_(before)
     return traced
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from inplace_fuzz.core.program import Program
-from inplace_fuzz.core.spec import Arg, Scalar, TensorSpec
+from inplace_fuzz.core.spec import Arg, Scalar, TensorSpec, contiguous_strides
 from inplace_fuzz.core.text import is_exact
 
 _TYPING = ("Dict", "List", "NamedTuple", "Optional", "Tuple")
@@ -107,7 +107,8 @@ def mask(*values: bool) -> TensorSpec:
 
 def laid(spec: TensorSpec, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> TensorSpec:
     """A tensor that looks into the storage of `spec` in another way."""
-    return TensorSpec(shape, spec.dtype, spec.values, strides, offset, spec.storage)
+    known = None if strides == contiguous_strides(shape) else strides
+    return TensorSpec(shape, spec.dtype, spec.values, known, offset, spec.storage)
 
 
 def transposed(spec: TensorSpec) -> TensorSpec:

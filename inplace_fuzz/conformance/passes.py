@@ -39,7 +39,7 @@ class Pass:
     channels: frozenset[Channel]
     refusals: tuple[Refusal, ...] = ()
     lanes: tuple[Lane, ...] = (Lane.DIRECT,)
-    form: str = "fx"
+    form: str = "script"  # a class of its own for each module: TorchScript remembers what it made of one
     per_fork: int = 16
     starts_no_threads: bool = True
 
@@ -81,6 +81,12 @@ def _trace(module: Any, example: tuple[Any, ...], enter: Enter) -> Compiled:
     traced = trace(module, example)
     enter("rewrite")
     return _called(functionalize(traced, example))
+
+
+def _exported(module: Any, example: tuple[Any, ...], enter: Enter) -> Compiled:
+    enter("export")
+    exported = torch.export.export(module, example)
+    return _called(exported.module())
 
 
 def _export(module: Any, example: tuple[Any, ...], enter: Enter) -> Compiled:
@@ -149,11 +155,12 @@ MODULE = Pass("module-to-torchscript", _module, _OURS)
 MODULE_FX = Pass("module-to-fx", _module_to_fx, _OURS)
 SCRIPT = Pass("script-to-torchscript", _script, _OURS, SCRIPT_DIRECT.refusals)
 TRACE = Pass("trace-to-torchscript", _trace, _OURS, TRACE_DIRECT.refusals)
-EXPORT = Pass("export-to-fx", _export, _OURS - {Channel.ALIAS}, EXPORT_REFUSALS)
+EXPORT = Pass("export-to-fx", _export, _OURS, EXPORT_REFUSALS)
 
 REMOVE_MUTATION = Pass("remove-mutation", _jit_pass("_jit_pass_remove_mutation"), _OURS, SCRIPT_DIRECT.refusals)
 REMOVE_INPLACE = Pass("remove-inplace-ops", _jit_pass("_jit_pass_remove_inplace_ops"), _OURS, SCRIPT_DIRECT.refusals)
 FUNCTIONALIZE = Pass("functionalize", _make_fx("mutations"), _STATE)
 FUNCTIONALIZE_VIEWS = Pass("functionalize-views", _make_fx("mutations_and_views"), _STATE)
+EXPORTED = Pass("export", _exported, _STATE, EXPORT_REFUSALS)
 DECOMPOSED = Pass("run-decompositions", _run_decompositions, _STATE, EXPORT_REFUSALS)
 CONVERTER = Pass("ts2ep", _converter, _STATE, (*SCRIPT_DIRECT.refusals, *EXPORT_REFUSALS))

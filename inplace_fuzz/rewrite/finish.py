@@ -14,7 +14,7 @@ from typing import Any
 
 from .containers import Items, Parts, Tup
 from .ir import BOOL, Block, Node, Value, varies
-from .memory import STEP, Alias, Root, certain
+from .memory import ROOT, STEP, Alias, Root, certain
 from .views import AT
 
 
@@ -23,9 +23,12 @@ class Finish:
 
     def finish(self: Any, results: list[Value]) -> None:
         memory = self.memory
-        written = [a for a in self.externals if a.root.cur is not a.root.first]
         bounds = [r.bound for r in results]
         rebound = list(self.cells.values())
+        # Without TorchScript a rebound attribute is the old tensor with the content of the new one.
+        taken = [] if self.executor else [c for c in rebound if self._takes(c)]
+        over = [self._bound_before(c).root for c in taken]
+        written = [a for a in self.externals if a.root.cur is not a.root.first and a.root not in over]
         news = {a: a.root.cur for a in written}
         shown = written if not self.write_back else self.policy.written_back(memory, written)
         storages = [base for base, _ in self.storages if base.root.cur is not base.root.first]
@@ -43,6 +46,7 @@ class Finish:
             extra = [news[a] for a in written] + [memory.read(alias) for alias in members]
             for alias in written:
                 memory.set_root(alias.root, news[alias])
+        returned = {r for b in bounds for r in self.roots_in(b)}
         roots = {r for b in [*bounds, *(c.items for c in rebound)] for r in self.roots_in(b)}
         sealed = {r for b in bounds if isinstance(b, Items) and b.at_run_time for r in b.sources}
         for root in roots:
@@ -56,6 +60,8 @@ class Finish:
                 memory.set_root(root, root.cur)
         for cell in rebound:
             self._set(cell)
+        for cell in taken:
+            self._take(cell, returned)
         self.out.block.results = [self.output(b) for b in bounds] + extra
         if (self.guard and written and len(self.externals) > 1) or self.plain_storage or self.storages or self.assumed:
             self.guards(written if self.guard else [])
@@ -105,8 +111,24 @@ class Finish:
         out.node = node = Node("aten::copy_", [target, content, self.g.const(False)], [out], keep=True)
         self.g.block.nodes.append(node)
 
+    def _bound_before(self: Any, cell: Any) -> Any:
+        path = (*cell.module.path, cell.name)
+        return self.attributes.get(self.tied.get(path, path))
+
+    def _takes(self: Any, cell: Any) -> bool:
+        before = self._bound_before(cell)
+        return before.__class__ is Alias and cell.items.__class__ is Alias and cell.items is not before
+
+    def _take(self: Any, cell: Any, returned: set[Root]) -> None:
+        """Whoever returns the tensor that an attribute is bound to returns the attribute's."""
+        before, now = self._bound_before(cell), cell.items.moved or cell.items
+        if before.root in returned:
+            raise self.refuse("prim::SetAttr", f"{cell.name} is bound to another tensor, and the old one is returned")
+        if now.form == ROOT and now.root.external is None:
+            self.memory.set_root(now.root, before.root.first)
+
     def _set(self: Any, cell: Any) -> None:
-        before = self.attributes.get((*cell.module.path, cell.name))
+        before = self._bound_before(cell)
         if cell.items is not before:
             node = Node("prim::SetAttr", [cell.module.value, self.output(cell.items)], [], origin=cell.name, keep=True)
             self.g.block.nodes.append(node)

@@ -118,6 +118,13 @@ CASES = {
     "shrink without a fault": (("shrink", "fine.py"), ("fine.py", "--backend")),
     "shrink what is well": (("shrink", "fine.py", "--backend", "torchscript-graph"), ("no fault",)),
     "shrink for no backend": (("shrink", "fine.py", "--backend", "tmv"), ("no backend 'tmv'",)),
+    "no such case": (("conformance", "--case", "slice_hole"), ("'slice_hole'", "--save")),
+    "no such family": (("conformance", "--family", "slices"), ("'slices'", "slice")),
+    "conformance of what is not installed": (("conformance", "--backends", _ABSENT), ("absent is not installed",)),
+    "conformance in a lane that is not there": (
+        ("conformance", "--backends", "torchscript", "--lane", "legalised"),
+        ("inplace-fuzz backends",),
+    ),
     "report into a file": (("report", "--store", "none.sqlite", "--out", "file/report"), ("none.sqlite",)),
     "no such command": (("ran",), ("'ran'",)),
 }

@@ -8,7 +8,7 @@ NO_VIEW = "TorchScript has no view(dtype)"
 
 # fmt: off
 CASES = [
-    case("bits_float_as_int", "x", (f(3),), """
+    case("bits_float_as_int", "x", (f(4),), """
         b = x.view(torch.int32)
         b[0] = 0
         return x

@@ -64,7 +64,7 @@ CASES = [
         l[0][1] = 0.0
         first[2] = -1.0
         return l[0], l[1], first
-    """, not_script="a write through a list element is lost in the optimised plan"),
+    """),
     case("li_pop_and_write", "x", (f(2, 2),), """
         y = x.clone()
         l = [y[0], y[1]]
