@@ -11,7 +11,7 @@ from inplace_fuzz.conformance.score import OUTCOMES, Row, Score, as_data
 
 _HEAD = ("", "cases", *OUTCOMES, "read so", "second inputs", "right", "refused", "wrong", "still write")
 _LEGEND = (
-    "read so: of those that do not agree, what torch.jit.script, torch.jit.trace or torch.export.export gets wrong too.",
+    "read so: of those that do not agree, what script, trace or export, from which the row starts, gets wrong already.",
     "second inputs: cases right on the first inputs that have others, of the same types, which take another path.",
     "still write: programs made that hold an operator that writes, beside one write-back for each input or buffer.",
 )
