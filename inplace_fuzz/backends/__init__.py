@@ -25,6 +25,17 @@ BUILTIN = {
     "inductor": "inplace_fuzz.backends.compile:INDUCTOR",
     "tvm": "inplace_fuzz.backends.tvm:TVM",
     "tvm-state": "inplace_fuzz.backends.tvm:STATE",
+    "onnxruntime": "inplace_fuzz.backends.onnxruntime:ONNXRUNTIME",
+    "onnxruntime-unoptimized": "inplace_fuzz.backends.onnxruntime:UNOPTIMISED",
+    "onnxruntime-torchscript": "inplace_fuzz.backends.onnxruntime_torchscript:SCRIPT",
+    "onnxruntime-torchscript-trace": "inplace_fuzz.backends.onnxruntime_torchscript:TRACE",
+    "openvino": "inplace_fuzz.backends.openvino:EXPORTED",
+    "openvino-script": "inplace_fuzz.backends.openvino:SCRIPT",
+    "openvino-trace": "inplace_fuzz.backends.openvino:TRACE",
+    "executorch": "inplace_fuzz.backends.executorch:EXECUTORCH",
+    "executorch-xnnpack": "inplace_fuzz.backends.executorch:XNNPACK",
+    "iree": "inplace_fuzz.backends.iree:IREE",
+    "pnnx": "inplace_fuzz.backends.pnnx:PNNX",
 }
 # What a run without --backends uses: everything here that is installed and compiles in well under a second.
 DEFAULT = ("torchscript-graph", "torchscript", "torchscript-trace", "export", "tvm")

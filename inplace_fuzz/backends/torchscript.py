@@ -25,7 +25,7 @@ from inplace_fuzz.core.verdict import ALL_CHANNELS, Channel, Lane
 REQUIREMENTS = Requirements("torch")
 _READ = {"why": "Python that TorchScript's front end does not read", "stage": "convert"}
 _TRACED = {"why": "what the tracer says it cannot record", "stage": "convert"}
-_SCRIPT_REFUSALS = (
+SCRIPT_REFUSALS = (
     Refusal("NotSupportedError", r".", **_READ),
     Refusal("UnsupportedNodeError", r".", **_READ),
     Refusal("RuntimeError", r"currently not supported|Unsupported operation: indexing|are not supported", **_READ),
@@ -37,7 +37,7 @@ _SCRIPT_REFUSALS = (
     ),
     Refusal("OSError", r"could not get source|source code not available", **_READ),
 )
-_TRACE_REFUSALS = (
+TRACE_REFUSALS = (
     Refusal(
         "RuntimeError", r"Only (tensors|tuples)|cannot be understood by the tracer|Tracer cannot infer type", **_TRACED
     ),
@@ -60,7 +60,7 @@ class Script:
     name: str = "torchscript"
     channels: frozenset[Channel] = ALL_CHANNELS
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
-    refusals: tuple[Refusal, ...] = _SCRIPT_REFUSALS
+    refusals: tuple[Refusal, ...] = SCRIPT_REFUSALS
     form: str = "script"
     per_fork: int = 16
     starts_no_threads: bool = True
@@ -83,7 +83,7 @@ class Trace:
     name: str = "torchscript-trace"
     channels: frozenset[Channel] = ALL_CHANNELS
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
-    refusals: tuple[Refusal, ...] = _TRACE_REFUSALS
+    refusals: tuple[Refusal, ...] = TRACE_REFUSALS
     form: str = "trace"
     per_fork: int = 16
     starts_no_threads: bool = True
@@ -106,7 +106,7 @@ class Graph:
     name: str = "torchscript-graph"
     channels: frozenset[Channel] = ALL_CHANNELS
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
-    refusals: tuple[Refusal, ...] = _SCRIPT_REFUSALS
+    refusals: tuple[Refusal, ...] = SCRIPT_REFUSALS
     form: str = "graph"
     per_fork: int = 256
     starts_no_threads: bool = True

@@ -83,11 +83,12 @@ class Refusal:
 class Compiled:
     """What compiling gives: a callable with the module's own signature, and its buffers where it keeps any.
 
+    `buffers` is None where it keeps them and cannot show them: what they hold shows in what later calls return.
     `remark` is a line about what was made; it becomes the message of a verdict that has none.
     """
 
     call: Callable[..., Any]
-    buffers: Callable[[], Mapping[str, Any]] = field(default=dict)
+    buffers: Callable[[], Mapping[str, Any]] | None = field(default=dict)
     remark: str = ""
 
 

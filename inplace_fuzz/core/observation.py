@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 # Outputs as they are nested: TensorSeen at the leaves, with tuples, lists, dicts and plain values around them.
@@ -31,13 +31,14 @@ class CallSeen:
     """One call: its outputs, and the named inputs and buffers as they are after it.
 
     `storages` holds the whole storage of each input, as flat elements of the input's dtype, so that a write outside
-    the view that was passed shows too. `raised` is `(exception type, first line)` when the call failed.
+    the view that was passed shows too. `buffers` is None where they cannot be looked at. `raised` is
+    `(exception type, first line)` when the call failed.
     """
 
     output: Tree
     inputs: dict[str, Tree]
     storages: dict[str, tuple[Any, ...]]
-    buffers: dict[str, TensorSeen]
+    buffers: dict[str, TensorSeen] | None
     raised: tuple[str, str] | None = None
 
 
@@ -46,7 +47,9 @@ class Observation:
     """One run: the calls of one module instance, in order.
 
     `kept` holds the first call's outputs as they are after the last call, where the caller has written into them.
+    `before` holds the buffers as they are before the first call.
     """
 
     calls: tuple[CallSeen, ...]
     kept: Tree = None
+    before: dict[str, TensorSeen] = field(default_factory=dict)

@@ -25,6 +25,8 @@ from inplace_fuzz.judge.compare import compare
 from inplace_fuzz.judge.observe import CallFailed
 
 EAGER: Where = ("eager", "direct")
+# What a compiler starts from, by its form, where it does not say so itself.
+_STARTS = {"fx": "export"}
 
 
 def evaluate(
@@ -153,14 +155,16 @@ def _origin(subject: Subject, backend: Backend, lane: Lane) -> str:
     """Who is to blame for a mismatch, where that can be told.
 
     A rewritten lane: the pass is judged against its input graph, the lane against eager, so that TorchScript's own
-    faults are not the pass's. A compiler that starts from `torch.export`: export is to blame for what it gets wrong.
+    faults are not the pass's. A compiler that starts from `torch.export`, `torch.jit.script` or `torch.jit.trace`:
+    those are to blame for what they get wrong.
     """
     from inplace_fuzz import backends
 
-    name = "torchscript-graph" if lane is Lane.REWRITTEN else "export"
-    other = backend if backend.form == "graph" else backends.load(name)
-    if lane is not Lane.REWRITTEN and (backend.form != "fx" or backend.name == name):
+    start = getattr(backend, "starts_from", _STARTS.get(backend.form, ""))
+    name = "torchscript-graph" if lane is Lane.REWRITTEN else start
+    if lane is not Lane.REWRITTEN and name in {"", backend.name}:
         return ""
+    other = backend if backend.form == "graph" else backends.load(name)
     stage = Stage((other.name, Lane.DIRECT), lambda _where, _name: None)
     exact = subject.program.exact
     try:
@@ -172,7 +176,7 @@ def _origin(subject: Subject, backend: Backend, lane: Lane) -> str:
     except CallFailed:
         return ""
     if lane is not Lane.REWRITTEN:
-        return name if given_wrong else ""
+        return name.partition("-")[0] if given_wrong else ""
     rewritten = observe_target(subject, other, Lane.REWRITTEN, stage, dirty=False)
     if isinstance(rewritten, Verdict):
         return ""

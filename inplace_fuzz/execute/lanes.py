@@ -33,8 +33,11 @@ class Stage:
 
 def promised(backend: Backend, lane: Lane) -> frozenset[Channel]:
     """The channels that are judged. Functional operators choose their own layout, so a rewritten program's fresh
-    tensors need not have eager's strides; everything else is kept.
+    tensors need not have eager's strides; everything else is kept. What a compiler without state loses, the other
+    lanes give it as outputs and write back.
     """
+    if lane is not Lane.DIRECT and getattr(backend, "stateless", False):
+        return backend.channels | {Channel.INPUTS, Channel.BUFFERS}
     return backend.channels - {Channel.STRIDES} if lane is Lane.REWRITTEN else backend.channels
 
 
@@ -49,7 +52,7 @@ def compile_lane(subject: Subject, backend: Backend, lane: Lane, stage: Stage) -
         return backend.compile(module, example, stage.enter)
     if lane is Lane.REWRITTEN and backend.form != "fx":
         return backend.compile(_functional_script(module, example, backend.form, stage), example, stage.enter)
-    from inplace_fuzz.rewrite import functionalize, legalise
+    from inplace_fuzz.rewrite import functionalize, without_state
 
     if lane is Lane.LEGALISED:
         import torch
@@ -60,10 +63,21 @@ def compile_lane(subject: Subject, backend: Backend, lane: Lane, stage: Stage) -
         stage.enter("rewrite")
         functional = functionalize(module, example, target="fx")
     stage.enter("legalise")
+    if not getattr(backend, "stateless", False):
+        return backend.compile(_legal(functional, backend, subject.example), subject.example(), stage.enter)
+    state = without_state(functional, subject.example())
+    pure = state.legalised(lambda module: _legal(module, backend, lambda: state.inputs(subject.example())))
+    compiled = backend.compile(pure.module, pure.inputs(subject.example()), stage.enter)
+    return Compiled(pure.wrap(compiled.call), lambda: dict(functional.named_buffers()))
+
+
+def _legal(functional: Any, backend: Backend, inputs: Callable[[], tuple[Any, ...]]) -> Any:
+    """After the backend's rules. Rules that make what does not run are our fault, and raise it here."""
+    from inplace_fuzz.rewrite import legalise
+
     legal = legalise(functional, backend.name)
-    # Rules that make what does not run are our fault, and raise it here; on a copy, for running moves buffers.
-    copy.deepcopy(legal)(*subject.example())
-    return backend.compile(legal, subject.example(), stage.enter)
+    copy.deepcopy(legal)(*inputs())  # on a copy, for running moves buffers
+    return legal
 
 
 def _functional_script(module: Any, example: tuple[Any, ...], form: str, stage: Stage) -> Any:

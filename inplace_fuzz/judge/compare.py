@@ -2,7 +2,8 @@
 
 Exact programs are compared with `==` (NaN equals NaN): their values are small integers and any order of evaluation
 gives the same bits. Others use the default tolerances of `torch.testing.assert_close`. Only the channels that the
-backend promises are looked at.
+backend promises are looked at. A compiler that promises no buffers is judged up to the first call that writes into one:
+what later calls read from it is lost, which is what the compiler said.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def compare(eager: Observation, other: Observation, channels: frozenset[Channel]
     still = _unwritten(eager)
     for index, (left, right) in enumerate(zip(eager.calls, other.calls, strict=True)):
         _compare_call(left, right, index, exact, channels, still, report)
+        if Channel.BUFFERS not in channels and _moved(eager, index):
+            break
     if Channel.AGAIN in channels and eager.kept is not None:
 
         def on_kept(found_on: Channel, difference: Difference) -> None:
@@ -54,8 +57,15 @@ def compare(eager: Observation, other: Observation, channels: frozenset[Channel]
 
 def _unwritten(eager: Observation) -> frozenset[str]:
     """Buffers that hold after every call what they held after the first."""
-    first, *later = [call.buffers for call in eager.calls]
+    first, *later = [call.buffers or {} for call in eager.calls]
     return frozenset(n for n, t in first.items() if later and all(n in b and b[n].values == t.values for b in later))
+
+
+def _moved(eager: Observation, index: int) -> bool:
+    """Whether this call wrote something else into a buffer than it held."""
+    before = (eager.calls[index - 1].buffers or {}) if index else eager.before
+    after = eager.calls[index].buffers or {}
+    return any(n in before and before[n].values != t.values for n, t in after.items())
 
 
 def _compare_call(
@@ -70,7 +80,7 @@ def _compare_call(
     _compare_tree(eager.output, other.output, "output", index, exact, report)
     if Channel.INPUTS in channels:
         _compare_inputs(eager, other, index, exact, report)
-    if Channel.BUFFERS in channels:
+    if Channel.BUFFERS in channels and eager.buffers is not None and other.buffers is not None:
         for name, seen in eager.buffers.items():
             if name not in other.buffers and name in still:
                 continue  # a graph need not hold a buffer that nothing writes
@@ -169,7 +179,7 @@ def _same(left: Any, right: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------------- aliasing
 def _leaves(call: CallSeen) -> Iterator[tuple[str, TensorSeen]]:
     yield from (leaf for name, tree in call.inputs.items() for leaf in _walk(tree, f"input {name}"))
-    yield from (leaf for name, tree in call.buffers.items() for leaf in _walk(tree, f"buffer {name}"))
+    yield from (leaf for name, tree in (call.buffers or {}).items() for leaf in _walk(tree, f"buffer {name}"))
     yield from _walk(call.output, "output")
 
 

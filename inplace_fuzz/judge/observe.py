@@ -38,7 +38,7 @@ def observe(
     makers: Sequence[Maker],
     *,
     names: tuple[str, ...],
-    buffers: Callable[[], Mapping[str, Any]] = dict,
+    buffers: Callable[[], Mapping[str, Any]] | None = dict,
     dirty: bool = False,
 ) -> Observation:
     """Runs the calls in order on one instance and returns what each showed. Raises CallFailed when one raises.
@@ -49,6 +49,7 @@ def observe(
     """
     seen = []
     first: Any = None
+    before = {name: _see(t, {}) for name, t in buffers().items()} if buffers else {}
     if dirty and len(makers) == 1:
         makers = (makers[0], makers[0])
     for index, maker in enumerate(makers):
@@ -60,7 +61,7 @@ def observe(
             _poison(output)
         if index == 0:
             first = output
-    return Observation(tuple(seen), _see(first, {}) if dirty else None)
+    return Observation(tuple(seen), _see(first, {}) if dirty else None, before)
 
 
 def _call(call: Callable[..., Any], args: tuple[Any, ...], index: int) -> Any:
@@ -72,7 +73,7 @@ def _call(call: Callable[..., Any], args: tuple[Any, ...], index: int) -> Any:
 
 
 def _see_call(
-    output: Any, args: tuple[Any, ...], names: tuple[str, ...], buffers: Callable[[], Mapping[str, Any]]
+    output: Any, args: tuple[Any, ...], names: tuple[str, ...], buffers: Callable[[], Mapping[str, Any]] | None
 ) -> CallSeen:
     groups: dict[int, int] = {}
     inputs: dict[str, Tree] = {}
@@ -81,7 +82,7 @@ def _see_call(
         name = names[k] if k < len(names) else f"input {k}"
         inputs[name] = _see(arg, groups)
         _see_storages(arg, name, storages)
-    state = {name: _see(t, groups) for name, t in buffers().items()}
+    state = {name: _see(t, groups) for name, t in buffers().items()} if buffers else None
     return CallSeen(_see(output, groups), inputs, storages, state)
 
 

@@ -5,6 +5,7 @@
     writing_operators(graph)                         what still writes in a graph; empty when it is functional
     graph_text(graph)                                a graph as a person reads it
     legalise(graph_module, "tvm")                    what one compiler cannot import, in words that it can
+    without_state(graph_module)                      what it writes as outputs, for a compiler that keeps no state
     UnsupportedMutation                              raised for whatever the pass cannot prove
 
 Importing this module does not import torch; using a name from it does.
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .legal import legalise
     from .legality import writing_operators
     from .rules import DEFAULT_RULES, Policy, Rules
+    from .stateless import Stateless, without_state
     from .text import graph_text
 
 _HOME = {
@@ -29,6 +31,8 @@ _HOME = {
     "Explained": "api",
     "rewrite_graph": "api",
     "legalise": "legal",
+    "Stateless": "stateless",
+    "without_state": "stateless",
     "writing_operators": "legality",
     "DEFAULT_RULES": "rules",
     "Policy": "rules",
@@ -41,11 +45,13 @@ __all__ = [
     "Explained",
     "Policy",
     "Rules",
+    "Stateless",
     "UnsupportedMutation",
     "functionalize",
     "graph_text",
     "legalise",
     "rewrite_graph",
+    "without_state",
     "writing_operators",
 ]
 

@@ -10,6 +10,7 @@ Works on functional ATen FX graphs: ours, and those of `torch.export.export(...)
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,20 +19,33 @@ import torch
 
 Rule = Callable[..., Any]
 
+# backend: where its tables are, which are applied one after the other
+TABLES = {
+    "tvm": "legal_tvm:PASSES",
+    "tvm-state": "legal_tvm:PASSES",
+    "onnxruntime": "legal_onnx:PASSES",
+    "onnxruntime-unoptimized": "legal_onnx:PASSES",
+    "onnxruntime-torchscript-trace": "legal_torchscript:WIDE",
+    "openvino": "legal_openvino:PASSES",
+    "openvino-trace": "legal_torchscript:PASSES",
+    "executorch": "legal_rules:PASSES",
+    "executorch-xnnpack": "legal_rules:PASSES",
+    "iree": "legal_rules:PASSES",
+    "pnnx": "legal_torchscript:PASSES",
+}
+
 
 def legalise(gm: torch.fx.GraphModule, backend: str) -> torch.fx.GraphModule:
     """`gm` with the rules of `backend` applied; `gm` is not changed. A backend without rules gets it as it is."""
-    rules = rules_of(backend)
-    return _Rewriter(gm, rules).run() if rules else gm
+    for rules in passes_of(backend):
+        gm = _Rewriter(gm, rules).run()
+    return gm
 
 
-def rules_of(backend: str) -> Mapping[Any, Rule]:
-    """The table of one compiler: ATen operator -> rule. Empty for a compiler that needs none."""
-    if backend == "tvm":
-        from .legal_tvm import RULES
-
-        return RULES
-    return {}
+def passes_of(backend: str) -> tuple[Mapping[Any, Rule], ...]:
+    """The tables of one compiler: ATen operator -> rule. None for a compiler that needs none."""
+    module, _, name = TABLES.get(backend, "").partition(":")
+    return getattr(importlib.import_module(f"{__package__}.{module}"), name) if module else ()
 
 
 class Tensor:
@@ -103,12 +117,17 @@ class _Rewriter:
     def call(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Emit one call; gives a Tensor when its shape is known, else the bare node."""
         made = self.graph.call_function(op, self.plain(args), self.plain(kwargs))
+        meta = self.meta(op, *args, **kwargs)
+        return made if meta is None else Tensor(made, meta)
+
+    def meta(self, op: Any, *args: Any, **kwargs: Any) -> torch.Tensor | None:
+        """What a call would give, on the meta device; None where that is no tensor or not known."""
         try:
             with torch.no_grad():
                 meta = op(*_metas(args), **{k: _metas(v) for k, v in kwargs.items() if k != "device"})
         except (_ShapelessError, NotImplementedError, RuntimeError, TypeError, ValueError):
-            return made
-        return Tensor(made, meta.to("meta")) if isinstance(meta, torch.Tensor) else made
+            return None
+        return meta.to("meta") if isinstance(meta, torch.Tensor) else None
 
     def hold(self, tensor: torch.Tensor) -> Tensor:
         """A constant of the graph."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from inplace_fuzz.core import ALL_CHANNELS, Channel, Kind, TensorSpec
+from inplace_fuzz.core import ALL_CHANNELS, OUTPUT_CHANNELS, Channel, Kind, TensorSpec
 from inplace_fuzz.core.materialize import CallMaker
 from inplace_fuzz.core.observation import Observation
 from inplace_fuzz.judge.compare import compare, number, show_values
@@ -151,3 +151,21 @@ def test_values_are_printed_as_a_person_writes_them() -> None:
     assert show_values((), (4.0,)) == "4"
     assert show_values((0, 2), ()) == "[]"
     assert number(1e20) == "1e+20"
+
+
+def test_a_compiler_without_buffers_is_judged_up_to_the_first_write_into_one() -> None:
+    def stateful(*, forget: bool) -> Observation:
+        state = torch.zeros(1)
+
+        def call(x: torch.Tensor) -> torch.Tensor:
+            result = x + state
+            if not forget:
+                state.add_(1)
+            return result
+
+        return observe(call, (CallMaker((X,)),) * 2, names=("x",), buffers=lambda: {"state": state})
+
+    eager, other = stateful(forget=False), stateful(forget=True)
+    assert compare(eager, other, ALL_CHANNELS).channels == ("values", "buffers")
+    assert compare(eager, other, OUTPUT_CHANNELS).kind is Kind.AGREE
+    assert compare(other, eager, OUTPUT_CHANNELS).channels == ("values",)
