@@ -71,8 +71,7 @@ class Zygote:
         except _SupervisorGone:
             processes.reap_all()
         finally:
-            shutil.rmtree(self._directory, ignore_errors=True)
-            Path(f"{self._directory}.log").unlink(missing_ok=True)
+            _remove(self._directory)
             if not self._dismissed:
                 remove_if_last(Path(self._directory).parent)
 
@@ -204,13 +203,27 @@ def _warm_torch() -> None:
     evaluate(program, [], enter=_ignore, emit=_ignore)
 
 
+def _remove(directory: str) -> None:
+    shutil.rmtree(directory, ignore_errors=True)
+    Path(f"{directory}.log").unlink(missing_ok=True)
+
+
 def _ignore(key: tuple[str, str], news: object) -> None:
     """Nobody waits for what the warm-up finds."""
 
 
 def main() -> None:
     fd, directory, supervisor = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    processes.die_with_parent(signal.SIGKILL, supervisor)
+
+    def tidy(number: int, frame: FrameType | None) -> None:
+        """The supervisor died while this process was importing, and could not see it."""
+        del number, frame
+        _remove(directory)
+        remove_if_last(Path(directory).parent)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, tidy)
+    processes.die_with_parent(signal.SIGTERM, supervisor)
     processes.set_subreaper(True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Zygote(socket.socket(fileno=fd), directory, supervisor).serve()
