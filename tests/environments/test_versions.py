@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,11 @@ def test_backends_says_in_which_environment_each_is(command: Command) -> None:
     assert f"{PLANTED}@1.2 " not in everything  # it is what the bare name is
 
 
+# Where the package is installed, pytest has loaded its plugin already and takes it no second time.
+_INSTALLED = any(e.value == "inplace_fuzz.pytest_plugin" for e in entry_points(group="pytest11"))
+_PLUGIN = () if _INSTALLED else ("-p", "inplace_fuzz.pytest_plugin")
+
+
 def test_the_plugin_replays_in_environments_and_gates_against_a_baseline(index: Path, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\n")
     (tmp_path / "corpus").mkdir()
@@ -176,7 +182,7 @@ def test_the_plugin_replays_in_environments_and_gates_against_a_baseline(index: 
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "inplace_fuzz.pytest_plugin", "-p", "no:cacheprovider", *arguments],
+            [sys.executable, "-m", "pytest", *_PLUGIN, "-p", "no:cacheprovider", *arguments],
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(index)])},
             cwd=tmp_path,
             capture_output=True,
