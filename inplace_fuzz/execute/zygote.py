@@ -69,8 +69,11 @@ class Zygote:
                 if "fork" in message:
                     self._fork(message, fds)
         except _SupervisorGone:
+            self._ending = True
             processes.reap_all()
         finally:
+            # The end of the socket and the signal both say it; the second must not interrupt the tidying.
+            signal.signal(signal.SIGCONT, signal.SIG_IGN)
             _remove(self._directory)
             if not self._dismissed:
                 remove_if_last(Path(self._directory).parent)
