@@ -175,7 +175,7 @@ _PLUGIN = () if _INSTALLED else ("-p", "inplace_fuzz.pytest_plugin")
 
 
 def test_the_plugin_replays_in_environments_and_gates_against_a_baseline(index: Path, tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\ninplace_fuzz_corpus = corpus\ninplace_fuzz_trust = true\n")
     (tmp_path / "corpus").mkdir()
     row = f"# {PLANTED}   direct   planted-compiler 1.1   agree"
     (tmp_path / "corpus" / "entry.py").write_text(re.sub(r"# planted.*\n# torch.*", row, ENTRY))
