@@ -276,7 +276,7 @@ class Engine:
             self._start_in(job.site, 1)
         for run in reversed(self._runs):
             for site in run.sites():
-                self._start_in(site, self._workers)
+                self._start_in(site, min(self._workers, len(run.queues[site])))
 
     def _start_in(self, site: Site, most: int) -> None:
         while self._free() > 0 and self._idle(site) is None:
@@ -291,9 +291,9 @@ class Engine:
             self._selector.register(link.control, selectors.EVENT_READ, lambda link=link: self._hear(link))
 
     def _make_room(self, site: Site) -> None:
-        """An idle process holds its torch in memory: no more of them than one for each site, and the workers'."""
+        """An idle process holds its torch in memory: no more of them than one for each site, and two for each worker."""
         sites = {link.site for link in self._links} | {site}
-        if len(self._links) + 1 < self._workers + len(sites):
+        if len(self._links) < 2 * self._workers + len(sites):
             return
         counts = Counter(link.site for link in self._links)
         spare = [link for link in self._links if link.state == "idle" and counts[link.site] > 1]
