@@ -291,7 +291,7 @@ class Engine:
             self._selector.register(link.control, selectors.EVENT_READ, lambda link=link: self._hear(link))
 
     def _make_room(self, site: Site) -> None:
-        """An idle process holds its torch in memory: no more of them than one for each site, and two for each worker."""
+        """An idle process holds its torch in memory: at most one for each site, and two for each worker."""
         sites = {link.site for link in self._links} | {site}
         if len(self._links) < 2 * self._workers + len(sites):
             return
