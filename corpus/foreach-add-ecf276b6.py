@@ -10,8 +10,8 @@
 # torchscript-trace   direct      torch 2.13.0              agree
 # torchscript-trace   rewritten   torch 2.13.0              agree
 # tvm                 direct      apache-tvm 0.27.0.post1   refused(convert)
-# tvm                 legalised   apache-tvm 0.27.0.post1   refused(convert)
-# tvm                 rewritten   apache-tvm 0.27.0.post1   refused(convert)
+# tvm                 legalised   apache-tvm 0.27.0.post1   agree
+# tvm                 rewritten   apache-tvm 0.27.0.post1   agree
 
 import torch
 
