@@ -100,3 +100,18 @@ def test_without_examples_a_look_beyond_the_input_is_refused_when_it_runs() -> N
     large = torch.arange(8.0)
     torch._C._jit_interpret_graph(graph, (large,))
     assert large.tolist()[:3] == [1.0, 2.0, 2.0]
+
+
+def test_the_gaps_that_a_scatter_keeps_are_not_looked_at() -> None:
+    """What is written later has none, so `as_strided` would find other elements there."""
+    lines = (
+        "t = torch.slice_scatter(x, x[:1] * 0, 0, 0, 1)",
+        "v = t.as_strided([2], [1])",
+        "t.neg_()",
+        "return v + 0, t",
+    )
+    gaps = TensorSpec((2,), "float32", (1.0, 2.0, 3.0), strides=(2,))
+    verdict = judged(gaps, lines)["torchscript-graph"]
+    assert verdict.kind is Kind.REFUSED, str(verdict)
+    assert "aten::slice_scatter made of a tensor that is not contiguous" in verdict.message
+    assert judged(TensorSpec((3,), "float32", EIGHT[:3]), lines)["torchscript-graph"].kind is Kind.AGREE
