@@ -30,8 +30,7 @@ def writing_operators(graph: Any) -> list[str]:
     raise TypeError(f"writing_operators() takes a TorchScript or an FX graph, not {type(graph).__name__}")
 
 
-def _writes(node: torch._C.Node) -> bool:
-    kind = node.kind()
+def _writes(node: torch._C.Node, kind: str) -> bool:
     if kind.startswith("prim::"):
         return False
     return schemas.verdict(kind, node.inputsSize(), node) is schemas.WRITE
@@ -39,36 +38,31 @@ def _writes(node: torch._C.Node) -> bool:
 
 def _of_torchscript(graph: torch._C.Graph) -> list[str]:
     external = set(graph.inputs())
-    top = list(graph.nodes())
-    for node in top:
-        if node.kind() in _OUTSIDE and node.inputsAt(0) in external:
+    top = [(node, node.kind()) for node in graph.nodes()]  # asking a node crosses into C++
+    for node, kind in top:
+        if kind in _OUTSIDE and node.inputsAt(0) in external:
             external.update(node.outputs())
-    found: list[str] = []
-    trailing = True
     seen: set[Any] = set()
-    allowed = set()
-    for node in reversed(top):
-        if not trailing:
+    allowed: set[int] = set()
+    for place in range(len(top) - 1, -1, -1):
+        node, kind = top[place]
+        target = node.inputsAt(0) if kind == "aten::copy_" else _where_given(node) if kind == "prim::If" else None
+        if target is not None:
+            if target not in external or target in seen:
+                break
+            seen.add(target)
+            allowed.add(place)
+        elif _writes(node, kind):
             break
-        if node.kind() == "aten::copy_" or (given := _where_given(node)) is not None:
-            target = node.inputsAt(0) if node.kind() == "aten::copy_" else given
-            if target in external and target not in seen:
-                seen.add(target)
-                allowed.add(node)
-            else:
-                trailing = False
-        elif _writes(node) or not _is_look(node):
-            trailing = False
-    for node in top:
-        if node not in allowed:
-            _collect(node, found)
+    found: list[str] = []
+    for place, (node, kind) in enumerate(top):
+        if place not in allowed:
+            _collect(node, kind, found)
     return found
 
 
 def _where_given(node: torch._C.Node) -> Any:
-    """The optional tensor that `if x is not None:` writes back and does nothing else; None for any other node."""
-    if node.kind() != "prim::If":
-        return None
+    """The optional tensor that `if x is not None:` writes back and does nothing else; None for any other If."""
     then, otherwise = ([n for n in b.nodes() if n.kind() != "prim::Constant"] for b in node.blocks())
     if otherwise or not then or then[-1].kind() != "aten::copy_":
         return None
@@ -79,32 +73,15 @@ def _where_given(node: torch._C.Node) -> Any:
 
 # What comes from an input is outside too: its attributes and items, and the storage that it looks into.
 _OUTSIDE = frozenset(["prim::GetAttr", "aten::__getitem__", "prim::TupleUnpack", "aten::as_strided", "aten::detach"])
-_LOOKS = frozenset(
-    [
-        "prim::Constant",
-        "prim::TupleConstruct",
-        "prim::ListConstruct",
-        "prim::DictConstruct",
-        "prim::SetAttr",
-        "prim::If",
-    ]
-)
 
 
-def _is_look(node: torch._C.Node) -> bool:
-    kind = node.kind()
-    if kind in _LOOKS or kind.startswith("prim::"):
-        return True
-    return not _writes(node)
-
-
-def _collect(node: torch._C.Node, found: list[str]) -> None:
-    if _writes(node):
-        found.append(node.kind())
-    if node.kind() in ("prim::If", "prim::Loop"):
+def _collect(node: torch._C.Node, kind: str, found: list[str]) -> None:
+    if kind in ("prim::If", "prim::Loop"):
         for block in node.blocks():
             for inner in block.nodes():
-                _collect(inner, found)
+                _collect(inner, inner.kind(), found)
+    elif _writes(node, kind):
+        found.append(kind)
 
 
 def _of_fx(graph: torch.fx.Graph) -> list[str]:
