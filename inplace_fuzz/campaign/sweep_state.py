@@ -62,6 +62,11 @@ class Finding:
     now: str
     now_detail: str
 
+    @property
+    def mended(self) -> bool:
+        """It agrees by now, or is refused by name."""
+        return self.now in ("agree", "refused")
+
 
 class SweepState:
     """One state file, used as a context manager."""

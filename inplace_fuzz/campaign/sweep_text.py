@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inplace_fuzz.campaign.sweep_state import Finding, SweepState
 from inplace_fuzz.campaign.text import program_lines
-from inplace_fuzz.execute.pairs import TABLES, impossible, possible
+from inplace_fuzz.execute.pairs import PARTIAL_MIXES, TABLES, impossible, possible
 from inplace_fuzz.execute.sweeping import DISAGREE, OUTCOMES, REFUSED
 
 ENOUGH = 30  # programs that hold a pair
@@ -41,12 +41,14 @@ def _mix_lines(state: SweepState, mix: str) -> Iterator[str]:
                 yield f"      {times:>10,}  {100 * times / total:8.4f} %  {detail}"
     found = list(state.findings(mix))
     if found:
-        open_ = sum(f.now != "agree" for f in found)
-        yield f"  of {len(found)} programs that disagreed, {len(found) - open_} agree now and {open_} do not"
+        agree, refused = (sum(f.now == word for f in found) for word in ("agree", REFUSED))
+        still = sum(not f.mended for f in found)
+        yield f"  of {len(found)} that disagreed, by now {agree} agree, {refused} are refused, {still} do neither"
     for source, programs in state.passes(mix):
         wrong = state.outcomes(mix, source).get(DISAGREE, 0)
         yield f"  judged with pass {source}: {programs:,} programs, {wrong} disagree"
-    yield from _pair_summary(state, mix)
+    if mix not in PARTIAL_MIXES:
+        yield from _pair_summary(state, mix)
 
 
 def _pair_summary(state: SweepState, mix: str) -> Iterator[str]:
@@ -58,10 +60,16 @@ def _pair_summary(state: SweepState, mix: str) -> Iterator[str]:
         lowest = ", ".join(f"{n} {a} / {b}" for n, (_, a, b) in counted[:_LOWEST])
         met, few = sum(n > 0 for n, _ in counted), sum(n < ENOUGH for n, _ in counted)
         yield f"  {table:15} {len(counted):>8}  {met:>6}  {few:>8}  {lowest}"
-    for (table, a, b), n in hits.items():
+    for line in surprises(state, mix):
+        yield f"  {line}"
+
+
+def surprises(state: SweepState, mix: str) -> Iterator[str]:
+    """Pairs that came up although `execute.pairs` says that they cannot."""
+    for (table, a, b), n in state.pairs(mix).items():
         why = impossible(table, a, b, shared=_shares(mix))
         if why:
-            yield f"  judged {n} times, and thought impossible: {table}, {a} / {b} ({why})"
+            yield f"judged {n} times, and thought impossible: {table}, {a} / {b} ({why})"
 
 
 def pair_lines(state: SweepState, mix: str) -> Iterator[str]:

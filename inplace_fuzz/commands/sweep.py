@@ -9,7 +9,7 @@ import click
 
 from inplace_fuzz.campaign.sweep import SweepConfig, sweep
 from inplace_fuzz.campaign.sweep_state import SweepState
-from inplace_fuzz.campaign.sweep_text import finding_text, pair_lines, progress_line, table_lines
+from inplace_fuzz.campaign.sweep_text import finding_text, pair_lines, progress_line, surprises, table_lines
 
 _EVERY = 10.0  # seconds between two lines of progress
 
@@ -28,7 +28,7 @@ def run_sweep(
     pairs: bool,
     findings: bool,
 ) -> int:
-    """1 where a program disagrees that has not been seen to agree since."""
+    """1 where a program disagrees that has not been seen to agree since, or a pair came up that is held impossible."""
     only_look = table or pairs or findings
     if not only_look:
         if ":" not in rewrite:
@@ -43,7 +43,9 @@ def run_sweep(
             click.echo("\n\n".join(map(finding_text, store.findings())) or "nothing has disagreed")
         else:
             click.echo("\n".join(pair_lines(store, mix) if pairs else table_lines(store)))
-        return int(any(f.now != "agree" for f in store.findings()))
+        return int(
+            any(not f.mended for f in store.findings()) or any(next(surprises(store, m), "") for m in store.mixes())
+        )
 
 
 class _Progress:

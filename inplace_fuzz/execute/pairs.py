@@ -41,6 +41,8 @@ WRITE_WORDS = {
 }  # fmt: skip
 WRITES = (*sorted({*WRITE_WORDS.values(), "index_put_ accumulate", "out="}),)
 
+METADATA = frozenset({"squeeze_", "transpose_", "unsqueeze_"})  # come up in graphs, write no element, are not counted
+
 PATTERNS = (
     "a tensor made inside", "part of a tensor made inside", "a copy", "part of a copy", "an input", "part of an input",
     "a buffer", "part of a buffer", "part of a repeating view", "inputs share a storage", "reads its own memory",
@@ -83,6 +85,8 @@ def impossible(what: str, first: str, second: str, *, shared: bool = False) -> s
     return ""
 
 
+# Mixes that leave out what a table lists: there is no saying there which pairs are possible.
+PARTIAL_MIXES = frozenset({"rounding"})
 TABLES = {
     name: (name, firsts, seconds)
     for name, firsts, seconds in (

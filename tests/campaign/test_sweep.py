@@ -13,7 +13,7 @@ import pytest
 from inplace_fuzz.campaign.sweep import SweepConfig, chunk_seed, sweep
 from inplace_fuzz.campaign.sweep_state import SweepState
 from inplace_fuzz.campaign.sweep_text import finding_text, pair_lines, table_lines
-from inplace_fuzz.execute.pairs import impossible
+from inplace_fuzz.execute.pairs import METADATA, TABLES, impossible
 from tests.e2e.commands import assert_nothing_left, ran, started
 
 PLANTED = "tests.campaign.sweep_planted"
@@ -43,6 +43,9 @@ def test_a_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
         pairs = state.pairs("default")
         assert len(pairs) > 100
         assert not [pair for pair in pairs if impossible(*pair)]
+        for table, *words in pairs:
+            _, firsts, seconds = TABLES[table]
+            assert {words[0], words[1]} <= {*firsts, *seconds, *METADATA}
         text = "\n".join(table_lines(state))
         assert "mix default: 80 programs" in text
         assert "view x write" in text
@@ -67,7 +70,7 @@ def test_what_a_wrong_pass_does_is_kept_and_judged_again(tmp_path: Path) -> None
     with SweepState(path) as state:
         assert {f.now for f in state.findings()} == {"agree"}
         assert len({f.found_by for f in state.findings()} | {f.checked for f in state.findings()}) == 2
-        assert f"of {len(found)} programs that disagreed, {len(found)} agree now" in "\n".join(table_lines(state))
+        assert f"of {len(found)} that disagreed, by now {len(found)} agree" in "\n".join(table_lines(state))
 
 
 @pytest.mark.parametrize(
