@@ -1,7 +1,7 @@
 # Calls add_ on x and returns x: tvm gives wrong values.
 #
 # inplace-fuzz: 1
-# tvm                 direct      apache-tvm 0.27.0.post1   mismatch(values)   known
+# tvm                 direct      apache-tvm 0.27.0.post1   mismatch(values)   known   agrees with no-alpha
 # export              direct      torch 2.13.0              agree
 # export              rewritten   torch 2.13.0              agree
 # torchscript         direct      torch 2.13.0              agree

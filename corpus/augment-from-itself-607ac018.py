@@ -1,10 +1,10 @@
 # Updates m in place and returns m: torchscript-graph shares other memory.
 #
 # inplace-fuzz: 1
-# torchscript         direct      torch 2.13.0              mismatch(alias)   known
-# torchscript         rewritten   torch 2.13.0              mismatch(alias)   known   origin: torchscript
-# torchscript-graph   direct      torch 2.13.0              mismatch(alias)   known
-# torchscript-graph   rewritten   torch 2.13.0              mismatch(alias)   known   origin: torchscript
+# torchscript         direct      torch 2.13.0              mismatch(alias)   known   agrees with bitwise-method
+# torchscript         rewritten   torch 2.13.0              mismatch(alias)   known   origin: torchscript; agrees with bitwise-method
+# torchscript-graph   direct      torch 2.13.0              mismatch(alias)   known   agrees with bitwise-method
+# torchscript-graph   rewritten   torch 2.13.0              mismatch(alias)   known   origin: torchscript; agrees with bitwise-method
 # export              direct      torch 2.13.0              agree
 # export              rewritten   torch 2.13.0              agree
 # torchscript-trace   direct      torch 2.13.0              agree

@@ -1,10 +1,10 @@
 # Calls _foreach_mul_ on [v] and returns v: torchscript-graph gives wrong values.
 #
 # inplace-fuzz: 1
-# torchscript         direct      torch 2.13.0              mismatch(values)   known
-# torchscript         rewritten   torch 2.13.0              mismatch(values)   known   origin: torchscript
-# torchscript-graph   direct      torch 2.13.0              mismatch(values)   known
-# torchscript-graph   rewritten   torch 2.13.0              mismatch(values)   known   origin: torchscript
+# torchscript         direct      torch 2.13.0              mismatch(values)   known   agrees with one-by-one
+# torchscript         rewritten   torch 2.13.0              mismatch(values)   known   origin: torchscript; agrees with one-by-one
+# torchscript-graph   direct      torch 2.13.0              mismatch(values)   known   agrees with one-by-one
+# torchscript-graph   rewritten   torch 2.13.0              mismatch(values)   known   origin: torchscript; agrees with one-by-one
 # export              direct      torch 2.13.0              agree
 # export              rewritten   torch 2.13.0              agree
 # torchscript-trace   direct      torch 2.13.0              agree

@@ -1,8 +1,8 @@
 # Returns torch.where(m > False, m, m): torchscript-trace fails to import it.
 #
 # inplace-fuzz: 1
-# torchscript-trace   direct      torch 2.13.0              error(convert)   known
-# torchscript-trace   rewritten   torch 2.13.0              error(convert)   known
+# torchscript-trace   direct      torch 2.13.0              error(convert)   known   agrees with number-for-bool
+# torchscript-trace   rewritten   torch 2.13.0              error(convert)   known   agrees with number-for-bool
 # tvm                 direct      apache-tvm 0.27.0.post1   error(build)     known
 # tvm                 legalised   apache-tvm 0.27.0.post1   error(build)     known
 # tvm                 rewritten   apache-tvm 0.27.0.post1   error(build)     known

@@ -1,8 +1,8 @@
 # Calls scatter_ on x and returns x: torchscript-trace fails to import it.
 #
 # inplace-fuzz: 1
-# torchscript-trace   direct      torch 2.13.0              error(convert)   known
-# torchscript-trace   rewritten   torch 2.13.0              error(convert)   known
+# torchscript-trace   direct      torch 2.13.0              error(convert)   known   agrees with number-for-bool
+# torchscript-trace   rewritten   torch 2.13.0              error(convert)   known   agrees with number-for-bool
 # export              direct      torch 2.13.0              agree
 # export              rewritten   torch 2.13.0              agree
 # torchscript         direct      torch 2.13.0              agree

@@ -1,7 +1,7 @@
 # Writes 0 into x[-2:] and returns x: tvm fails to import it.
 #
 # inplace-fuzz: 1
-# tvm                 direct      apache-tvm 0.27.0.post1   error(convert)   known
+# tvm                 direct      apache-tvm 0.27.0.post1   error(convert)   known   agrees with positive-bound
 # export              direct      torch 2.13.0              agree
 # export              rewritten   torch 2.13.0              agree
 # torchscript         direct      torch 2.13.0              agree

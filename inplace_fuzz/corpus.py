@@ -28,6 +28,7 @@ from inplace_fuzz.core.intake import read_file, shown_path
 from inplace_fuzz.judge.bucket import normalise_message
 
 FORMAT = 1
+CURED = "agrees with "  # in a note, before the names of respellings
 _MARK = re.compile(r"inplace-fuzz:\s*(\d{1,9})$")
 _BACKEND = re.compile(r"[\w.:-]+")
 _RAISES = re.compile(
@@ -55,6 +56,12 @@ class Expectation:
     @property
     def key(self) -> str:
         return lane_key(self.backend, self.lane)
+
+    @property
+    def cures(self) -> tuple[str, ...]:
+        """The names of the respellings (`shrink.respell`) that this backend gets right, as the note says."""
+        found = re.search(rf"{CURED}([\w, -]+)", self.note)
+        return tuple(found[1].split(", ")) if found else ()
 
     @property
     def is_fault(self) -> bool:
@@ -274,11 +281,11 @@ def updated(entry: Entry, fresh: Iterable[Expectation]) -> str:
 
     Only the table and what the backends say at the end change; whatever else a person wrote stays.
     """
-    new = list(fresh)
+    new = [e for e in fresh if not any(_says_already(row, e) for row in entry.expectations)]
     replaced = {(e.key, e.versions) for e in new}
     kept = [e for e in entry.expectations if (e.key, e.versions) not in replaced]
-    notes = {e.key: e.note for e in entry.expectations}
-    rows = [*kept, *(replace(e, note=e.note or notes.get(e.key, "")) for e in new)]
+    notes = {e.key: _written_by_hand(e.note) for e in entry.expectations}
+    rows = [*kept, *(replace(e, note="; ".join(filter(None, [e.note, notes.get(e.key, "")]))) for e in new)]
     lines = [line for line in entry.parsed.text.splitlines() if not _RAISES.match(line)]
     header = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
     mark = next((k for k in range(header) if _MARK.match(lines[k][1:].strip())), None)
@@ -291,6 +298,17 @@ def updated(entry: Entry, fresh: Iterable[Expectation]) -> str:
     end = next((k for k, line in enumerate(lines) if line.startswith("if __name__")), len(lines))
     lines[end:end] = says
     return "\n".join(lines) + "\n"
+
+
+def _says_already(row: Expectation, fresh: Expectation) -> bool:
+    """Whether a row about a range of versions says what was seen in one of them."""
+    ranged = row.versions != fresh.versions and row.covers(fresh.versions)
+    return ranged and (row.key, row.verdict) == (fresh.key, fresh.verdict)
+
+
+def _written_by_hand(note: str) -> str:
+    parts = (part for part in note.split("; ") if part not in _UNSTEADY and not part.startswith((CURED, "origin: ")))
+    return "; ".join(parts)
 
 
 def shown_lines(entry: Entry) -> list[str]:

@@ -51,6 +51,16 @@ def test_updating_keeps_what_it_does_not_replace(tmp_path: Path) -> None:
     assert corpus.read_entry(path) == corpus.read_entry(path)
 
 
+def test_updating_adds_no_row_that_a_range_speaks_for_already(tmp_path: Path) -> None:
+    ranged = corpus.Expectation("tvm", "direct", "apache-tvm >=0.26,<0.28", "error(build)", "known")
+    entry = corpus.read_entry(corpus.write_entry(tmp_path, PROGRAM, [ranged]))
+    same, other = (
+        corpus.Expectation("tvm", "direct", "apache-tvm 0.27.0", v, "known") for v in ("error(build)", "error(run)")
+    )
+    assert corpus.updated(entry, [same]).count("# tvm ") == 1
+    assert corpus.updated(entry, [other]).count("# tvm ") == 2
+
+
 @pytest.mark.parametrize(
     ("versions", "installed", "covered"),
     [

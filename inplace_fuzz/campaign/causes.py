@@ -4,6 +4,9 @@ A verdict with a message (an error, a refusal, a death) is told apart by that me
 told apart by the canonical form of its minimal program. A finding that has not been shrunk is *explained* when a known
 cause of its bucket has a minimal program all of whose features it has too: it probably holds that cause, and is shrunk
 only when there is time left over.
+
+Before anything is shrunk, the program is run with the known causes respelled (`shrink.respell`): where it is right
+then, there is nothing new in it, and where it is not, what is shrunk is what the known causes do not explain.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inplace_fuzz.core import Kind, Program, Verdict
+from inplace_fuzz.core import Kind, Program, Verdict, base_name, lane_key
 from inplace_fuzz.core.features import features
 from inplace_fuzz.corpus import Entry
 from inplace_fuzz.judge.bucket import Bucket, bucket
 from inplace_fuzz.shrink import canonical_key
+from inplace_fuzz.shrink.respell import BY_NAME
 
 _FAMILY = 3  # write operators after which a fault is taken to be about none of them
 
@@ -45,6 +49,10 @@ def _coarse(place: Bucket) -> str:
     return f"{place.backend}/{place.lane} | {place.verdict}"
 
 
+def _kind(backend: str, lane: str, verdict: Verdict) -> str:
+    return f"{lane_key(base_name(backend), lane)} | {verdict.kind} | {verdict.stage}"
+
+
 @dataclass
 class Causes:
     """What is known of each bucket: its causes, the features of their minimal programs, and who holds them."""
@@ -53,8 +61,14 @@ class Causes:
     # bucket and all features but the writes -> (write operators seen there, corpus file name)
     families: dict[tuple[str, frozenset[str]], tuple[set[str], str]] = field(default_factory=dict)
     minimal: dict[str, list[tuple[frozenset[str], str]]] = field(default_factory=dict)  # bucket -> (features, cause)
+    cured: dict[str, dict[str, str]] = field(default_factory=dict)  # backend, lane, kind -> respelling -> corpus file
 
-    def learn(self, backend: str, lane: str, verdict: Verdict, program: Program, entry: str) -> None:
+    def learn(
+        self, backend: str, lane: str, verdict: Verdict, program: Program, entry: str, cures: Iterable[str] = ()
+    ) -> None:
+        for name in cures:
+            if name in BY_NAME:
+                self.cured.setdefault(_kind(backend, lane, verdict), {}).setdefault(name, entry)
         cause = cause_of(backend, lane, verdict, program)
         self.entries.setdefault(cause, entry)
         place = _coarse(bucket(backend, lane, verdict))
@@ -73,11 +87,15 @@ class Causes:
                 verdict = Verdict.parse(row.verdict)
                 if verdict.is_finding:
                     said = Verdict(verdict.kind, verdict.channels, verdict.stage, verdict.signal, row.message)
-                    self.learn(row.backend, row.lane, said, entry.program, entry.path.name)
+                    self.learn(row.backend, row.lane, said, entry.program, entry.path.name, row.cures)
 
     def known(self, cause: str) -> str:
         """The corpus file that holds this cause, or nothing."""
         return self.entries.get(cause, "")
+
+    def respellings(self, backend: str, lane: str, verdict: Verdict) -> dict[str, str]:
+        """What cures known faults of this backend, lane and kind of verdict: respelling -> corpus file."""
+        return {} if verdict.origin == "pass" else self.cured.get(_kind(backend, lane, verdict), {})
 
     def family(self, backend: str, lane: str, verdict: Verdict, minimal: Program) -> str:
         """The corpus file of a family of causes that this minimal program belongs to, or nothing.

@@ -31,9 +31,10 @@ from inplace_fuzz.core.features import features
 from inplace_fuzz.core.intake import TRUST
 from inplace_fuzz.core.vetting import vet_program
 from inplace_fuzz.execute.drawing import DrawerDied, Drawing
-from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, Result, Target
+from inplace_fuzz.execute.engine import Done, Engine, EngineError, Limits, Result, Target, Task
 from inplace_fuzz.judge.bucket import bucket, normalise_message
 from inplace_fuzz.shrink import rank
+from inplace_fuzz.shrink.respell import BY_NAME, Respelling, respelled
 
 _MOST_SHRINKS = 16  # of one mismatch bucket
 _MOST_REPEATS = 4  # shrinks in a row that gave nothing new, after which a bucket rests
@@ -41,6 +42,7 @@ _KEPT_PER_BUCKET = 400  # findings of one bucket that are stored; the tally coun
 _GRACE = 5.0  # seconds that what is in flight may take when the time is over
 _SAVE_EVERY = 5.0  # seconds between writes of the totals
 _SHRINK_SECONDS = 45.0  # for one finding
+_LOOK_SECONDS = 15.0  # for what there was no time to shrink, at the end
 # Shares of the workers' time. Released compilers are what a campaign is for, and the slowest to answer.
 _WEIGHTS = {"tvm": 4.0, "export": 1.0}
 
@@ -331,7 +333,18 @@ class Campaign:
             baseline = self._baseline.targets.get(key)
             if finding.state == "explained" and self._baseline.shares(engine, finding, self.progress.versions[key[0]]):
                 return True
-            reduce(engine, finding, self._targets[key], max_seconds=seconds, baseline=baseline, progress=on_progress)
+            known = self._known_in(finding)
+            if known and self._is_cured(engine, store, finding, known):
+                return True
+            reduce(
+                engine,
+                finding,
+                self._targets[key],
+                max_seconds=seconds,
+                baseline=baseline,
+                known=tuple(known),
+                progress=on_progress,
+            )
             self._settle(engine, store, finding)
         except (EngineError, StoreError, corpus.CorpusError):
             raise
@@ -358,6 +371,31 @@ class Campaign:
             cause = self.causes.explanation(finding.backend, finding.lane, finding.verdict, finding.program)
             if cause:
                 finding.state, finding.cause = "explained", cause
+
+    def _known_in(self, finding: Finding) -> dict[Respelling, str]:
+        """The respellings of known causes that say something about this program, with the corpus file of each."""
+        known = self.causes.respellings(finding.backend, finding.lane, finding.verdict)
+        return {BY_NAME[name]: entry for name, entry in known.items() if respelled(finding.program, [BY_NAME[name]])}
+
+    def _is_cured(self, engine: Engine, store: Store, finding: Finding, known: dict[Respelling, str]) -> bool:
+        """Whether the program is right once all known causes in it are respelled: then it holds no other.
+
+        Where it is wrong in another way then, `known` is emptied: the known causes have hidden part of it.
+        """
+        other = respelled(finding.program, known)
+        assert other is not None
+        (verdict,) = (r.verdict for r in engine.run([Task(other, (self._targets[finding.backend, finding.lane],), 0)]))
+        if verdict.kind is Kind.AGREE:
+            entry = next(iter(known.values()))
+            self.progress.known[entry] += finding.state == "new"
+            finding.state = "known" if entry in self._at_start else "duplicate"
+            finding.cause, finding.entry = f"agrees with {', '.join(r.name for r in known)}", entry
+            self._repeats[finding.bucket] += 1
+            store.update(finding)
+            return True
+        if str(bucket(finding.backend, finding.lane, verdict)) != finding.bucket:
+            known.clear()
+        return False
 
     def _settle(self, engine: Engine, store: Store, finding: Finding) -> None:
         """Decides what a shrunk finding is, saves a new root cause, and commits."""
@@ -391,6 +429,8 @@ class Campaign:
         targets = dict.fromkeys([*self._targets.values(), *self._baseline.targets.values()])
         versions = {**self._baseline.versions, **self.progress.versions}
         rows, verdicts = expectations(engine, minimal, tuple(targets), versions)
+        cured = {(row.backend, row.lane): row.cures for row in rows}
+        finding.cures = cured.get((base_name(finding.backend), finding.lane), ())
         own = self._targets[finding.backend, finding.lane]
         if not verdicts.get(own, verdict).is_finding:
             # It does not show every time: the row says what the reducer saw, and that it comes and goes.
@@ -403,7 +443,8 @@ class Campaign:
         file = Path(name).name
         for target, seen in verdicts.items():
             if seen.is_finding:
-                self.causes.learn(target.backend, str(target.lane), seen, minimal, file)
+                cures = cured.get((base_name(target.backend), str(target.lane)), ())
+                self.causes.learn(target.backend, str(target.lane), seen, minimal, file, cures)
         self.causes.learn(finding.backend, finding.lane, verdict, minimal, file)
         return name
 
@@ -418,7 +459,19 @@ class Campaign:
             # What is begun gets its time: a finding shrunk half-way reads like another root cause.
             if not self._shrink_next(engine, store, _SHRINK_SECONDS):
                 break
+        self._look_at_rest(engine, store)
         self._next_waiting()
+
+    def _look_at_rest(self, engine: Engine, store: Store) -> None:
+        """Of what there was no time to shrink, what holds nothing but known causes is not new."""
+        started = time.monotonic()
+        for finding in [f for f in self.waiting if f.state == "new"]:
+            if time.monotonic() - started > _LOOK_SECONDS:
+                break
+            known = self._known_in(finding)
+            if known and self._is_cured(engine, store, finding, known):
+                self.waiting.remove(finding)
+            self._tick(store)
 
     # ------------------------------------------------------------------------------------------------------ progress
     def _tick(self, store: Store) -> None:

@@ -71,6 +71,7 @@ class Finding:
     candidates: int = 0
     shrink_seconds: float = 0.0
     id: int = field(default=0, compare=False)
+    cures: tuple[str, ...] = field(default=(), compare=False)  # respellings; kept in the corpus file, not in the store
 
 
 class Store:

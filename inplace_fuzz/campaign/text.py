@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from inplace_fuzz.core import Channel, Difference, Kind, Program, Verdict, base_name
 from inplace_fuzz.core.features import title
 from inplace_fuzz.core.spec import TensorSpec
 from inplace_fuzz.judge.compare import number, show_values
 from inplace_fuzz.shrink import statements
+from inplace_fuzz.shrink.respell import BY_NAME, first_change, respelled
 
 _TOKEN = re.compile(r"[^\s,\[\]()]+")
 
@@ -86,6 +88,7 @@ def finding_lines(
     verdict: Verdict,
     *,
     original: Program | None = None,
+    cures: Sequence[str] = (),
     path: str = "",
 ) -> list[str]:
     """The block that `run`, `check` and `show_difference` print for one finding."""
@@ -105,9 +108,17 @@ def finding_lines(
         lines.append(f"    {backend} says  {verdict.message}")
     if verdict.origin:
         lines.append(f"    origin    {verdict.origin}")
+    lines += [f"    agrees    {line}" for name in cures[:1] for line in _cure_lines(program, name)]
     if path:
         lines += [f"    saved     {path}", f"    re-run    inplace-fuzz replay {path}"]
     return lines
+
+
+def _cure_lines(program: Program, name: str) -> list[str]:
+    """What a respelling changes, as a person would say it."""
+    other = respelled(program, [BY_NAME[name]])
+    change = first_change(program, other) if other is not None else None
+    return [f"where `{change[0]}` is written `{change[1]}`"] if change else []
 
 
 _WRONG = {

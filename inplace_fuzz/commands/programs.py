@@ -15,7 +15,7 @@ from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.store import Finding
 from inplace_fuzz.campaign.text import entry_comment, entry_title, finding_lines, program_lines
 from inplace_fuzz.commands import targets
-from inplace_fuzz.core import Kind, Lane, Program, ProgramError
+from inplace_fuzz.core import Kind, Lane, Program, ProgramError, base_name
 from inplace_fuzz.execute.engine import Engine, Target
 from inplace_fuzz.judge.bucket import bucket
 
@@ -98,13 +98,13 @@ def shrink_program(named: str, backend: str | None, lane: str, seconds: float, d
         versions = {n: d["version"] for n, d in answer.items() if "version" in d}
         rows, _ = expectations(engine, finding.minimal, everywhere, versions)
     verdict = finding.minimal_verdict
+    cures = next((r.cures for r in rows if (r.backend, r.lane) == (base_name(backend), lane)), ())
     titled = replace(finding.minimal, title=entry_title(finding.minimal, backend, verdict))
     saved = corpus.write_entry(directory, titled, rows, entry_comment(backend, verdict))
-    click.echo(
-        "\n".join(
-            finding_lines(finding.minimal, backend, lane, checked.version, verdict, original=program, path=str(saved))
-        )
+    lines = finding_lines(
+        finding.minimal, backend, lane, checked.version, verdict, original=program, cures=cures, path=str(saved)
     )
+    click.echo("\n".join(lines))
     click.echo(f"    tried     {shrunk.candidates} candidates in {shrunk.seconds:.1f} s")
 
 

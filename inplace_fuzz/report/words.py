@@ -55,6 +55,7 @@ def found_lines(finding: Finding, version: str) -> list[str]:
         version,
         finding.minimal_verdict or finding.verdict,
         original=finding.program if shrunk else None,
+        cures=finding.cures,
         path=finding.entry if finding.entry.endswith(".py") else "",
     )
     if not shrunk:

@@ -26,7 +26,7 @@ def canonical(program: Program) -> Program:
         match node:
             case ast.Subscript():
                 changes |= {e: _abstract_index(e) for e in index_elements(node) if _abstract_index(e) is not e}
-            case ast.List(elts=elts) if elts and all(isinstance(e, (ast.Constant, ast.UnaryOp)) for e in elts):
+            case ast.List(elts=elts) if all(isinstance(e, (ast.Constant, ast.UnaryOp)) for e in elts):
                 changes[node] = ast.List([ast.Constant(0)], ast.Load())
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
                 changes[node] = ast.Constant(1)

@@ -100,3 +100,33 @@ def test_a_finding_reads_like_a_bug_report() -> None:
     )
     assert "    def forward(self, x):                x: f32[2] = [1, 2]\n        x[0] = 1\n        return x\n" in text
     assert "re-run    inplace-fuzz replay corpus/a.py" in text
+
+
+def test_what_one_respelling_cures_is_one_cause() -> None:
+    causes = Causes()
+    causes.learn(
+        "tvm", "direct", WRONG, program("x |= 1", "return x"), "or.py", ["bitwise-method", "of a later version"]
+    )
+    alias = Verdict(Kind.MISMATCH, (Channel.INPUTS, Channel.ALIAS))
+    assert causes.respellings("tvm@0.26.0", "direct", alias) == {"bitwise-method": "or.py"}
+    assert not causes.respellings("tvm", "rewritten", WRONG)
+    assert not causes.respellings("tvm", "direct", error("ValueError"))
+    assert not causes.respellings("tvm", "direct", Verdict(Kind.MISMATCH, (Channel.VALUES,), origin="pass"))
+
+
+def test_a_corpus_file_says_which_respellings_agree(tmp_path: Path) -> None:
+    note = "origin: export; agrees with bitwise-method, no-alpha; seen by hand"
+    row = corpus.Expectation("tvm", "direct", "apache-tvm 1", "mismatch(values)", "known", note)
+    path = corpus.write_entry(tmp_path, program("x |= 1", "return x"), [row])
+    entry = corpus.read_entry(path)
+    assert entry.expectations[0].cures == ("bitwise-method", "no-alpha")
+    causes = Causes()
+    causes.learn_corpus([entry])
+    assert causes.respellings("tvm", "direct", WRONG) == dict.fromkeys(("bitwise-method", "no-alpha"), path.name)
+    fresh = corpus.Expectation("tvm", "direct", "apache-tvm 1", "mismatch(values)", "known", "agrees with no-alpha")
+    assert "agrees with no-alpha; seen by hand" in corpus.updated(entry, [fresh])
+
+
+def test_a_finding_shows_what_agrees() -> None:
+    lines = finding_lines(program("x |= 1", "return x"), "tvm", "direct", "1", WRONG, cures=["bitwise-method"])
+    assert "    agrees    where `x |= 1` is written `x.bitwise_or_(1)`" in lines
