@@ -13,12 +13,14 @@ import contextlib
 import ctypes
 import os
 import signal
+import time
 from pathlib import Path
 
 MARKER = "INPLACE_FUZZ_SESSION"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
+_MOST_ROUNDS = 100  # of killing what keeps coming
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -124,6 +126,35 @@ def escaped() -> list[int]:
         return []
     here = os.getsid(0)
     return [pid for pid in children(os.getpid()) if (stat := _stat(pid)) and stat[2] != here]
+
+
+def kill_escaped(strays: list[int]) -> None:
+    """Kills these processes, all below them, and whatever of theirs this process inherits as they die."""
+    for _ in range(_MOST_ROUNDS):
+        for pid in strays:
+            for below in descendants(pid):
+                kill(below)
+            kill(pid)
+        for pid in strays:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+        # One that died by itself while it was being looked at has left its children here.
+        strays = escaped()
+        if not strays:
+            return
+
+
+def ticks() -> int:
+    """The present in ticks of the kernel's clock, as `started` counts them."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def started(pid: int) -> int:
+    """When a process was started (proc(5), field 22 of stat); -1 when it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except OSError:
+        return -1
 
 
 def describe(pid: int) -> str:

@@ -139,7 +139,7 @@ class _Worker:
         """Judges one program on its targets. Returns how many programs in one fork each backend wants, if it says."""
         from inplace_fuzz.execute.evaluate import evaluate
 
-        began = time.monotonic()
+        began, born = time.monotonic(), processes.ticks()
         waiting = list(keys)
         here: Key = EAGER
         asked: dict[Key, Key] = {}  # what a backend calls itself -> the name by which it was asked for
@@ -153,16 +153,16 @@ class _Worker:
             self._place(number, keys.index(key) if key in keys and key != EAGER else frames.REFERENCE, stage)
 
         def emit(key: Key, verdict: Verdict) -> None:
-            nonlocal began
+            nonlocal began, born
             key = asked.get(key, key)
             if key not in waiting:  # eager's own verdict is always given, and not always asked for
                 return
             waiting.remove(key)
             now = time.monotonic()
-            verdict = _blame_for_strays(without_memory(verdict))
+            verdict = _blame_for_strays(without_memory(verdict), born)
             at = [number, keys.index(key)]
             self._send({"at": at, "verdict": verdict.to_json(), "seconds": round(now - began, 6)})
-            began = now
+            began, born = now, processes.ticks()
 
         self._since = time.monotonic()
         self._place(number, frames.REFERENCE, "run")
@@ -218,24 +218,20 @@ def _blame_for_raising(
         emit(key, Verdict(Kind.INVALID, message=f"eager: {first_line(error)}"))
 
 
-def _blame_for_strays(verdict: Verdict) -> Verdict:
+def _blame_for_strays(verdict: Verdict, began: int) -> Verdict:
     """Kills processes that a program has left in sessions of their own; leaving one turns agreement into an error.
 
-    Helpers that a compiler keeps in the worker's own session are its business, and die with the worker.
+    Helpers that a compiler keeps in the worker's own session are its business, and die with the worker. A process that
+    is older than this run, which `began` at so many ticks of the kernel's clock, was started by an earlier one.
     """
     strays = processes.escaped()
     if not strays:
         return verdict
-    what = processes.describe(strays[0])
-    for pid in strays:
-        for below in processes.descendants(pid):
-            processes.kill(below)
-        processes.kill(pid)
-    for pid in strays:
-        os.waitpid(pid, 0)
-    if verdict.kind not in {Kind.AGREE, Kind.REFUSED}:
+    blamed = [processes.describe(pid) for pid in strays if processes.started(pid) >= began]
+    processes.kill_escaped(strays)
+    if not blamed or verdict.kind not in {Kind.AGREE, Kind.REFUSED}:
         return verdict
-    return Verdict(Kind.ERROR, stage="run", message=f"left a process running in a session of its own: {what}")
+    return Verdict(Kind.ERROR, stage="run", message=f"left a process running in a session of its own: {blamed[0]}")
 
 
 def first_line(error: BaseException) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from inplace_fuzz.core import Verdict
+from inplace_fuzz.execute import processes
 from inplace_fuzz.execute.engine import Engine
 from inplace_fuzz.execute.job import Limits, Target, Task
 from tests.execute.leftovers import no_leftovers
 from tests.execute.programs import GOOD, planted, program
+from tests.planted.deaths import leave_a_deep_daemon
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +70,33 @@ def test_a_death_gives_its_verdict_and_its_neighbours_theirs(
     assert [str(v) for v in dead] == [expected]
     assert message in dead[0].message
     assert {str(v) for v in others} == {"agree"}
+
+
+def test_a_child_left_by_a_stray_as_it_dies_is_killed_with_it_and_nobody_else_is_blamed() -> None:
+    """The parent of a daemon may end between being seen and being killed; the daemon is then this process's child."""
+    processes.hold_subreaper()
+    try:
+        for _ in range(20):
+            leave_a_deep_daemon()
+            strays = processes.escaped()
+            for pid in strays:
+                os.kill(pid, signal.SIGKILL)
+            processes.kill_escaped(strays)
+            assert processes.escaped() == []
+    finally:
+        processes.release_subreaper()
+
+
+def test_a_process_is_as_old_as_its_start() -> None:
+    before = processes.ticks()
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert before <= processes.started(child.pid) <= processes.ticks()
+        time.sleep(0.05)
+        assert processes.started(child.pid) < processes.ticks()
+    finally:
+        child.communicate()
+    assert processes.started(child.pid) == -1
 
 
 def test_a_death_that_does_not_come_again_is_flaky(engine: Engine, witness: Path) -> None:
