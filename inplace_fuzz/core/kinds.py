@@ -172,7 +172,10 @@ class Scope:
         if not isinstance(function, ast.Attribute):
             return UNKNOWN
         name = function.attr
-        dtype = next((ast.unparse(k.value).removeprefix("torch.") for k in node.keywords if k.arg == "dtype"), "")
+        named = [k.value for k in node.keywords if k.arg == "dtype"]
+        if name in ("to", "type"):
+            named += node.args[:1]
+        dtype = next((ast.unparse(n).removeprefix("torch.") for n in named if ast.unparse(n).startswith("torch.")), "")
         free = _is_torch(function.value)
         owner = self.value(node.args[0] if node.args else None) if free else self.value(function.value)
         if name in CREATORS:

@@ -34,7 +34,7 @@ STATEMENTS = _group("""
     make                4  t = torch.zeros([3])
     assign_buffer       1  self.buf = self.buf + 1
     alias               1  a = x
-    pair                8  v = x.unfold(0, 2, 2); w = v[0]; w.square_()
+    pair               12  v = x.unfold(0, 2, 2); w = v[0]; w.square_()
     template            6  several statements known to break compilers
     snapshot            3  t = x.clone()
     read                5  r = x + y

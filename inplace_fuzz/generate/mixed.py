@@ -8,16 +8,18 @@ as likely as every other, whatever its weight; `LOOKS` has one row for each oper
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from inplace_fuzz.generate import views
 from inplace_fuzz.generate.indexed import INDEXED, OTHERS, call_indexed
+from inplace_fuzz.generate.inputs import Shape
 from inplace_fuzz.generate.places import place, whole
 from inplace_fuzz.generate.sources import source
 from inplace_fuzz.generate.state import Named, State
 from inplace_fuzz.generate.views import bind_view
-from inplace_fuzz.generate.writes import METHODS, assign_to, augment_place, call_one
+from inplace_fuzz.generate.writes import METHODS, OF_MATRICES, assign_to, augment_place, call_one
 
 _ASSIGNMENTS, _AUGMENTED = 4, 3  # how many of the alternatives these are
 
@@ -50,6 +52,14 @@ def _view(state: State, x: Named) -> str | None:
 
 def _squeeze(state: State, x: Named) -> str | None:
     return views.squeeze(state, x) or _always("{x}.squeeze()", "{x}.squeeze(-1)")(state, x)
+
+
+def _unfold(state: State, x: Named) -> str | None:
+    """Windows that mostly do not overlap, so that they can be written as they are."""
+    if state.choices.byte() < 192:
+        dims = [d for d, n in enumerate(x.shape) if n >= 2]
+        return f"{x.text}.unfold({state.choices.pick(dims)}, 2, 2)" if dims else None
+    return views.unfold(state, x)
 
 
 def _or_one(make: Callable[[State, Named], str | None], call: str) -> Callable[[State, Named], str | None]:
@@ -95,7 +105,7 @@ LOOKS = (
     Look("expand", views.expand),
     Look("expand", _always("{x}.expand({shape})")),
     Look("diagonal", views.diagonal),
-    Look("unfold", views.unfold),
+    Look("unfold", _unfold),
     Look("as_strided", views.as_strided),
     Look("detach", _always("{x}.detach()")),
     Look("reshape", views.reshape),
@@ -115,11 +125,11 @@ LOOKS = (
 )
 
 
-def look(state: State, x: Named) -> Named:
-    """Adds `v = x...` by the drawn kind of view, or the next that applies."""
+def look(state: State, x: Named, least_rank: int = 0) -> Named:
+    """Adds `v = x...` by the drawn kind of view, or the next that applies and leaves so many dimensions."""
     for row in state.active.level(state.choices, LOOKS):
         text = row.make(state, x)
-        if text is not None:
+        if text is not None and (not least_rank or state.look(text)[0].dim() >= least_rank):
             break
     else:
         text = f"{x.text}.detach()"
@@ -129,47 +139,95 @@ def look(state: State, x: Named) -> Named:
 
 
 def view_and_write(state: State) -> bool:
-    """`v = x.t(); w = v[1:]; w.square_()`, through one view to three, and half of the time a write to the base after
-    it.
+    """`v = x.t(); w = v[1:]; w.square_()`, through one view to three, and half of the time a write to the base, or to a
+    view on the way, after it.
     """
     choices = state.choices
-    names = state.tensors(writable=True)
-    if not names:
+    write = drawn_write(state)
+    x = _suited(state, write)
+    if x is None:
         return False
     kind = choices.byte()
-    if kind & 1:
-        names = [n for n in names if n.role == "buffer"] or names
-    x = choices.pick(names)
-    v = x
-    for _ in range((2, 1, 2, 3)[kind >> 6]):
-        v = look(state, v)
+    chain = [x]
+    for _ in range((1, 2, 2, 3)[kind >> 6]):
+        chain.append(look(state, chain[-1], write.least_rank))
+    v = chain[-1]
     if v.overlapping and v.rank:
         name = state.fresh("vwuab")
         state.run(f"{name} = {v.text}[0]")
         v = bind_view(state, name, v)
     if v.writable:
-        write_level(state, v)
+        write.write(v)
     if not v.writable or kind & 2:
-        write_level(state, x)
+        on_the_way = choices.pick(chain[:-1])
+        write_level(state, on_the_way if on_the_way.writable else x)
         state.wanted.append(v.text)
     return True
 
 
-def write_level(state: State, named: Named) -> None:
-    """Some write to a name, every kind as likely as every other."""
+@dataclass(frozen=True, slots=True)
+class DrawnWrite:
+    """A write whose kind is drawn before the tensor, which has to be of one of these categories to take it."""
+
+    write: Callable[[Named], object]
+    categories: str = "bif"
+    least_rank: int = 0
+
+
+def drawn_write(state: State) -> DrawnWrite:
+    """Some kind of write, every kind as likely as every other."""
     choices = state.choices
     kind = choices.below(len(METHODS) + len(INDEXED) + len(OTHERS) + _ASSIGNMENTS + _AUGMENTED)
     if kind < _ASSIGNMENTS:
-        where = place(state, named)
-        assign_to(state, where, source(state, where.aim(), same_dtype=where.copies))
-    elif kind < _ASSIGNMENTS + _AUGMENTED and named.numbers.category != "b":
-        augment_place(state, whole(named))
-    elif kind < _ASSIGNMENTS + _AUGMENTED + len(METHODS):
-        call_one(state, whole(named), state.active.level(choices, METHODS))
-    elif kind < _ASSIGNMENTS + _AUGMENTED + len(METHODS) + len(INDEXED):
-        call_indexed(state, whole(named), state.active.level(choices, INDEXED))
+        return DrawnWrite(lambda x: _assign(state, x))
+    if kind < _ASSIGNMENTS + _AUGMENTED:
+        return DrawnWrite(lambda x: augment_place(state, whole(x)), "if")
+    if kind < _ASSIGNMENTS + _AUGMENTED + len(METHODS):
+        methods = list(state.active.level(choices, METHODS))
+        if not methods:
+            return DrawnWrite(lambda x: _assign(state, x))
+        rank = 2 if methods[0].feature in OF_MATRICES else 0
+        return DrawnWrite(lambda x: call_one(state, whole(x), methods), methods[0].categories, rank)
+    if kind < _ASSIGNMENTS + _AUGMENTED + len(METHODS) + len(INDEXED):
+        return DrawnWrite(lambda x: call_indexed(state, whole(x), state.active.level(choices, INDEXED)), least_rank=1)
+    return DrawnWrite(lambda x: _other(state, x))
+
+
+def _assign(state: State, named: Named) -> None:
+    where = place(state, named)
+    assign_to(state, where, source(state, where.aim(), same_dtype=where.copies))
+
+
+def _other(state: State, named: Named) -> None:
+    where = whole(named)
+    if not any(row.make(state, where) for row in state.active.level(state.choices, OTHERS)):
+        call_one(state, where, state.active.level(state.choices, METHODS))
+
+
+def _suited(state: State, write: DrawnWrite) -> Named | None:
+    """A name that this kind of write may write, or one made for it; some other where there is none."""
+    choices = state.choices
+    names = state.tensors(writable=True)
+    if choices.byte() & 1:
+        names = [n for n in names if n.role == "buffer"] or names
+    suited = [n for n in names if n.numbers.category in write.categories and n.rank >= write.least_rank]
+    if not suited and "i" in write.categories and state.block is None and (state.on("i64") or state.on("i32")):
+        return _whole_numbers(state, state.root if len(state.root) >= write.least_rank else (3, 3))
+    return choices.pick(suited or names) if names else None
+
+
+def _whole_numbers(state: State, shape: Shape) -> Named:
+    size = math.prod(shape)
+    name = state.fresh("tuvw")
+    dtype = "" if state.on("i64") else ", dtype=torch.int32"
+    state.run(f"{name} = torch.arange({size}{dtype}).reshape({list(shape)})")
+    return state.bind(name, "made", (0, max(size - 1, 0)))
+
+
+def write_level(state: State, named: Named) -> None:
+    """Some write to a name, every kind as likely as every other."""
+    write = drawn_write(state)
+    if named.numbers.category in write.categories:
+        write.write(named)
     else:
-        where = whole(named)
-        rows = state.active.level(choices, OTHERS)
-        if not any(row.make(state, where) for row in rows):
-            call_one(state, where, state.active.level(choices, METHODS))
+        call_one(state, whole(named), state.active.level(state.choices, METHODS))

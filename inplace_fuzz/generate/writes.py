@@ -194,10 +194,12 @@ def call_one(state: State, where: Place, rows: Iterable[Method]) -> bool:
             if value is None:
                 value = source(state, where.aim(), category=row.span is not _put and row.span is not _truth)
             operand = value
-            if not applies(row.categories, where, value) or (
-                row.text.startswith(("{p}.addcmul", "{p}.lerp")) and (value.number or value.dtype != where.dtype)
-            ):
+            if not applies(row.categories, where, value):
                 continue
+            if row.text.startswith(("{p}.addcmul", "{p}.lerp")) and (value.number or value.dtype != where.dtype):
+                if where.copies:
+                    continue
+                operand = Expr(where.text, where.shape, where.dtype, named.base.span)  # itself, which surely suits
             if value.number and ("and_" in row.text or "copy_" in row.text or row.feature == "bitwise_"):
                 operand = _tensor(value, where)
         span = row.span(named.base.span, operand.span)
@@ -219,6 +221,7 @@ def _matrix(where: Place) -> bool:
     return len(where.shape) == 2 and 0 not in where.shape
 
 
+OF_MATRICES = frozenset({"triangle_", "fill_diagonal_"})
 _SHAPED: dict[str, Callable[[Place], bool]] = {
     "triangle_": lambda where: len(where.shape) >= 2,
     "fill_diagonal_": _matrix,

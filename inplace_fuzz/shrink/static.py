@@ -21,7 +21,7 @@ _SIZED = frozenset({
 })  # fmt: skip
 _SAME = frozenset({
     "clone", "contiguous", "detach", "neg", "abs", "relu", "zero_", "fill_", "add_", "sub_", "mul_", "float", "double",
-    "long", "zeros_like", "ones_like", "empty_like", "full_like", "flip",
+    "long", "int", "bool", "to", "type_as", "zeros_like", "ones_like", "empty_like", "full_like", "flip",
 })  # fmt: skip
 
 

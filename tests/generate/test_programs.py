@@ -121,13 +121,13 @@ def test_hypothesis_rejects_nothing():
 
 
 @pytest.mark.parametrize("wanted", ["accumulate=True", ".diagonal(", "+= ", ".clone()\n", ".zero_()", "[x > "])
-def test_hypothesis_shrinks_to_one_statement_or_template(wanted):
+def test_hypothesis_shrinks_to_one_statement_template_or_pair(wanted):
     program = find(
         programs(),
         lambda p: wanted in p.source,
         settings=settings(max_examples=2000, database=None, deadline=None, derandomize=True),
     )
-    assert len(program.forward.body) - 1 <= 2, program.source
+    assert len(program.forward.body) - 1 <= 5, program.source  # a pair is up to three views and two writes
     assert len(program.calls[0]) <= 2, program.source
 
 

@@ -6,6 +6,7 @@ stands. Spellings are slices (with steps, empty ones too), selects, `None`, list
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import torch
 from inplace_fuzz.rewrite import UnsupportedMutation, rewrite_graph, writing_operators
 
 SHAPES = ((3, 3), (2, 2, 2))
-BATCH = 16  # cases in one graph: compiling and rewriting have a cost for each graph
+BATCH = 32  # cases in one graph: compiling and rewriting have a cost for each graph
 
 
 @dataclass(frozen=True)
@@ -148,23 +149,34 @@ def disagreements(shape: tuple[int, ...], cases: list[Case]) -> list[str]:
 
 
 def _agree(shape: tuple[int, ...], cases: list[Case]) -> bool:
-    names = sorted({word for case in cases for line in case.lines for word in _sources(line)})
     body = [line for k, case in enumerate(cases) for line in (f"x{k} = x.clone()", *case.text(k))]
+    # Masks are passed in: made in the graph they would be most of its nodes, and the same for every case.
+    masks = {text: f"m{k}" for k, text in enumerate(sorted({m for line in body for m in _MASK.findall(line)}))}
+    body = [_MASK.sub(lambda found: masks[found.group()], line) for line in body]
+    names = sorted({word for case in cases for line in case.lines for word in _sources(line)})
     results = [r.format(x=f"x{k}", k=k) for k, case in enumerate(cases) for r in case.results]
-    lines = [f"def f({', '.join(['x', *names])}):", *body, f"return {', '.join(results)},"]
+    lines = [f"def f({', '.join(['x', *masks.values(), *names])}):", *body, f"return {', '.join(results)},"]
     graph = torch.jit.CompilationUnit("\n    ".join(lines) + "\n").f.graph
     rewritten = rewrite_graph(graph)
     if writing_operators(rewritten):
         return False
     seen = []
     for each in (graph, rewritten):
-        outputs = torch._C._jit_interpret_graph(each, (_filled(shape), *map(_named, names)))
+        outputs = torch._C._jit_interpret_graph(each, (_filled(shape), *map(_mask, masks), *map(_named, names)))
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         storages: dict[int, int] = {}  # by address, in order of appearance
         places = [storages.setdefault(t.untyped_storage().data_ptr(), len(storages)) for t in outputs if t.numel()]
         seen.append((outputs, places))
     (first, first_places), (second, second_places) = seen
     return first_places == second_places and all(map(torch.equal, first, second))
+
+
+_MASK = re.compile(r"torch\.tensor\([^)]*\)")
+
+
+@cache
+def _mask(text: str) -> torch.Tensor:
+    return torch.tensor(ast.literal_eval(text.removeprefix("torch.tensor")))
 
 
 def _sources(line: str) -> list[str]:

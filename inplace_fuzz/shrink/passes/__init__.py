@@ -23,6 +23,7 @@ from inplace_fuzz.shrink.passes.forms import brackets_for_methods, plainer_creat
 from inplace_fuzz.shrink.passes.helpers import inline_helpers
 from inplace_fuzz.shrink.passes.indices import (
     fewer_index_elements,
+    index_to_input,
     literal_index_to_input,
     plainer_index_arguments,
     plainer_index_elements,
@@ -75,6 +76,7 @@ PASSES: tuple[Reducer, ...] = (
     plainer_index_elements,
     plainer_index_arguments,
     literal_index_to_input,
+    index_to_input,
     smaller_sizes,  # before fewer_dimensions, which would otherwise make lone numbers of long tensors
     fewer_dimensions,
     natural_shapes,

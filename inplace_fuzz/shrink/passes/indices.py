@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from inplace_fuzz.core import Program, TensorSpec
 from inplace_fuzz.core.kinds import Scope, index_elements
+from inplace_fuzz.core.spec import specs_in
 from inplace_fuzz.shrink.edit import (
     body_statements,
     constant,
@@ -17,6 +19,7 @@ from inplace_fuzz.shrink.edit import (
     on_torch,
     with_input,
 )
+from inplace_fuzz.shrink.static import Shapes
 
 
 def fewer_index_elements(program: Program) -> Iterator[Program]:
@@ -48,6 +51,48 @@ def plainer_index_arguments(program: Program) -> Iterator[Program]:
             if not isinstance(node, (ast.Name, ast.Constant)) and not _is_literal_tensor(node):
                 for data in ([0], [0, 1], [[0]], [[[0]]]):
                     yield edited(program, {node: _literal_tensor(data)})
+
+
+def index_to_input(program: Program) -> Iterator[Program]:
+    """Puts an input in the place of a computed index: one of whole numbers or truth values, or a new one of its shape.
+
+    `x.scatter_add_(0, y.to(torch.int64) % 4, z)` as `x.scatter_add_(0, i, z)`.
+    """
+    scope, shapes, fresh = Scope(program), Shapes(program), fresh_parameter(program)
+    inputs = {p: scope.names[p].dtype for p in program.parameters if scope.names[p].dtype.startswith(("int", "bool"))}
+    more = not program.forward.args.defaults
+    for statement, _ in zip(scope.steps(), shapes.steps(), strict=True):
+        for node in dict.fromkeys((*_index_arguments(statement), *_elements(statement, scope))):
+            if isinstance(node, (ast.Name, ast.List)) or not scope.is_advanced(node) or _is_literal_tensor(node):
+                continue
+            mask = scope.value(node).dtype == "bool"
+            yield from (edited(program, {node: name(p)}) for p, dtype in inputs.items() if mask == (dtype == "bool"))
+            for spec in _index_specs(program, shapes.of(node), mask=mask) if more else ():
+                yield with_input(program, {node: name(fresh)}, fresh, spec)
+
+
+def _elements(statement: ast.stmt, scope: Scope) -> Iterator[ast.expr]:
+    for node in expressions(statement):
+        if isinstance(node, ast.Subscript) and scope.value(node.value).what in ("tensor", "unknown"):
+            yield from index_elements(node)
+
+
+def _index_specs(program: Program, shape: tuple[int, ...] | None, *, mask: bool) -> Iterator[TensorSpec]:
+    """Inputs that may stand for an index of this shape. Which elements are picked may matter to the fault: from the
+    front, then from the back of what some input is long. Those that reach too far do not run.
+    """
+    if not shape or 0 in shape:
+        return
+    count = math.prod(shape)
+    if mask:
+        yield TensorSpec(shape, "bool", tuple(k % 2 == 0 for k in range(count)))
+        yield TensorSpec(shape, "bool", (True,) * count)
+        return
+    yield TensorSpec(shape, "int64", tuple(range(count)))
+    lengths = {n for call in program.calls for spec in specs_in(call) for n in spec.shape if n > 1}
+    for n in sorted(lengths, reverse=True)[:3]:
+        yield TensorSpec(shape, "int64", tuple((n - 1 - k) % n for k in range(count)))
+    yield TensorSpec(shape, "int64", tuple(k % 2 for k in range(count)))
 
 
 def literal_index_to_input(program: Program) -> Iterator[Program]:
