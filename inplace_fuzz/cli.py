@@ -244,6 +244,35 @@ def bisect(path: Path, backend: str | None, **options: Any) -> None:
     bisect_file(path, backend, **options)
 
 
+@cli.command()
+@click.argument("path")
+@click.option("--backend", default=None, help="Whose fault to report. [default: the file's first known fault]")
+@click.option("--script", "alone", is_flag=True, help="Only the reproducer.")
+@TRUST
+@user_errors
+def issue(path: str, backend: str | None, alone: bool, trust: bool) -> None:
+    """Print a bug report for a corpus file, as the compiler's own tracker asks for it."""
+    from inplace_fuzz.commands.reproduce import print_issue, print_script
+
+    if backend is not None:
+        check_name(backend)
+    (print_script if alone else print_issue)(path, backend, trust=trust)
+
+
+@cli.command()
+@click.argument("path")
+@click.option("--backend", default=None, help="Whose fault to test for. [default: the file's first known fault]")
+@TRUST
+@user_errors
+def export(path: str, backend: str | None, trust: bool) -> None:
+    """Print a test for a compiler's own suite, which needs torch, pytest and that compiler alone."""
+    from inplace_fuzz.commands.reproduce import print_test
+
+    if backend is not None:
+        check_name(backend)
+    print_test(path, backend, trust=trust)
+
+
 @cli.group()
 def corpus() -> None:
     """List, update and index the corpus."""
