@@ -19,7 +19,8 @@ from inplace_fuzz.backends.torchscript import SCRIPT_REFUSALS, TRACE_REFUSALS, q
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
-REQUIREMENTS = Requirements("openvino")
+# Converting a traced module imports `packaging`, which its wheel does not ask for.
+REQUIREMENTS = Requirements("openvino", ("packaging",))
 
 _REFUSALS = (
     Refusal("OpConversionFailure", r"No conversion rule found", "an operator that the front end has no converter for"),
