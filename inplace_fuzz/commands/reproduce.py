@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from inplace_fuzz import corpus
-from inplace_fuzz.api import as_program
+from inplace_fuzz.api import as_program, vet_entry
 from inplace_fuzz.commands import targets
 from inplace_fuzz.core import Program
 from inplace_fuzz.execute.engine import Engine
@@ -37,6 +37,8 @@ def print_test(named: str, backend: str | None, *, trust: bool) -> None:
 def _opened(named: str, backend: str | None, *, trust: bool) -> tuple[corpus.Entry, Program, corpus.Expectation]:
     path, _ = targets.split(named)
     entry = corpus.read_entry(path, trust=trust)
+    if not trust:
+        vet_entry(entry.parsed, str(path))  # before anything is said of a fault, which the reader may go on to run
     fault = reproduce.chosen(entry, backend)
     with Engine(workers=1) as engine:
         program = as_program(entry.parsed, str(path), engine, trust=trust)

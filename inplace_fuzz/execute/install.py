@@ -22,6 +22,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -339,8 +340,14 @@ def _run(command: Sequence[str], what: str) -> str:
     """The output of a command. Raises _Failed with it when it fails; ends the command when we are interrupted."""
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}}
     try:
+        # A group of its own: what an installer started must be gone before the directory that it writes into is removed.
         process = subprocess.Popen(  # noqa: S603 - pip, uv or our own interpreter
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            process_group=0,
         )
     except OSError as error:
         raise _Failed(f"{command[0]} cannot be started to {what}: {error.strerror}") from None
@@ -348,7 +355,8 @@ def _run(command: Sequence[str], what: str) -> str:
         try:
             output = process.communicate()[0].decode(errors="replace")
         except BaseException:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             raise
     if process.returncode:
         raise _Failed(output)
@@ -360,22 +368,25 @@ def _run(command: Sequence[str], what: str) -> str:
 def _partial(final: Path) -> Iterator[Path]:
     """A directory to make an environment in, which is removed unless it was moved away."""
     directory = final.with_name(f".{final.name}{_PARTIAL}")
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        if directory.exists() and not _take_away(directory):
-            raise EnvironmentsError(f"{final.name} is being made by another process; wait for it to end")
-        directory.mkdir(mode=0o700)
-        lock = os.open(directory / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise EnvironmentsError(
-            f"{directory.parent} cannot be written: {error.strerror}; name another directory in INPLACE_FUZZ_CACHE"
-        ) from None
-    try:
+    with contextlib.ExitStack() as last, contextlib.ExitStack() as ends:
+        try:
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            if directory.exists() and not _take_away(directory):
+                raise EnvironmentsError(f"{final.name} is being made by another process; wait for it to end")
+            # Before it is made: an interrupt may come between any two lines.
+            ends.callback(shutil.rmtree, directory, ignore_errors=True)
+            directory.mkdir(mode=0o700)
+            lock = os.open(directory / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            last.callback(os.close, lock)  # held until the directory is gone
+        except FileExistsError:
+            ends.pop_all()
+            raise EnvironmentsError(f"{final.name} is being made by another process; wait for it to end") from None
+        except OSError as error:
+            raise EnvironmentsError(
+                f"{directory.parent} cannot be written: {error.strerror}; name another directory in INPLACE_FUZZ_CACHE"
+            ) from None
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-        os.close(lock)
 
 
 def _take_away(directory: Path) -> bool:
@@ -415,7 +426,10 @@ def partials() -> list[tuple[Path, bool]]:
     """Directories of environments that are being made, or were, and whether their makers live."""
     found = []
     for path in sorted(environments_directory().glob(f".*{_PARTIAL}")):
-        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            continue  # its maker has just moved or removed it
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             found.append((path, False))

@@ -93,6 +93,8 @@ COMMANDS = {
     "bisect": ("corpus/file.py", "--backend", "tvm"),
     "corpus update": ("corpus/file.py",),
     "corpus add": ("corpus/file.py",),
+    "issue": ("corpus/file.py",),
+    "export": ("corpus/file.py",),
 }
 
 
