@@ -340,7 +340,7 @@ def _run(command: Sequence[str], what: str) -> str:
     """The output of a command. Raises _Failed with it when it fails; ends the command when we are interrupted."""
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}}
     try:
-        # A group of its own: what an installer started must be gone before the directory that it writes into is removed.
+        # A group of its own: what an installer started must be gone before the directory it writes into is removed.
         process = subprocess.Popen(  # noqa: S603 - pip, uv or our own interpreter
             command,
             stdin=subprocess.DEVNULL,
