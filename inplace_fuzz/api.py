@@ -48,8 +48,10 @@ def check(
 ) -> list[Checked]:
     """Runs one program through backends and lanes, each in an isolated process, and compares with eager.
 
-    Raises UnknownBackend for a name that is none. A program that eager cannot run gets `invalid` everywhere.
+    Raises UnknownBackend for a name that is none. A program that eager cannot run gets `invalid` everywhere. A command,
+    `cmd:…`, is known to engines that are made after it has been named once.
     """
+    backends = [registry.resolve(name) for name in backends]
     if engine is None:
         with Engine(workers=2, limits=limits) as own:
             return check(program, backends=backends, lanes=lanes, engine=own)

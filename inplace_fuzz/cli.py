@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from inplace_fuzz import __version__
-from inplace_fuzz.backends import DEFAULT, UnknownBackend, check_name, names
+from inplace_fuzz.backends import DEFAULT, UnknownBackend, names, resolve, resolve_all
 from inplace_fuzz.conformance import FAMILY_NAMES, FORMATS
 from inplace_fuzz.core import Lane, ProgramError, SpecError
 from inplace_fuzz.execute.sweeping import REWRITE
@@ -68,31 +68,31 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some ve
 
 
 class Names(click.ParamType):  # type: ignore[type-arg]
-    """A comma-separated list of backends, of which `tvm@0.26.0` is one."""
+    """A comma-separated list of backends, of which `tvm@0.26.0` is one, and a command the last."""
 
     name = "names"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         if isinstance(value, tuple):
             return value
-        found = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        try:
+            found = resolve_all(value)
+        except UnknownBackend as error:
+            self.fail(str(error), param, ctx)
         if not found:
             self.fail(f"name at least one backend, for example --{param.name if param else 'backends'} tvm", param, ctx)
-        for name in found:
-            try:
-                check_name(name)
-            except UnknownBackend as error:
-                self.fail(str(error), param, ctx)
         return found
 
 
 MIXES = ("default", "control-flow", "shared-inputs", "rounding")
 BACKENDS = click.option(
     "--backends",
+    "--backend",
     type=Names(),
     default=DEFAULT,
     show_default=",".join(DEFAULT),
-    help="Comma-separated backends; tvm@0.26.0 is one version of one.",
+    help='Comma-separated backends; tvm@0.26.0 is one version of one, "cmd:./my-compiler {program} {inputs} {outputs}" '
+    "a compiler without an adapter.",
 )
 LANES = click.option(
     "--lane",
@@ -216,6 +216,8 @@ def shrink(target: str, backend: str | None, lane: str, seconds: float, corpus: 
     """Shrink a program to the smallest that shows the same fault, and save it in the corpus."""
     from inplace_fuzz.commands.programs import shrink_program
 
+    if backend is not None:
+        backend = resolve(backend)
     shrink_program(target, backend, lane, seconds, corpus, trust=trust)
 
 
@@ -240,7 +242,7 @@ def bisect(path: Path, backend: str | None, **options: Any) -> None:
     from inplace_fuzz.commands.bisect import bisect_file
 
     if backend is not None:
-        check_name(backend)
+        backend = resolve(backend)
     bisect_file(path, backend, **options)
 
 
@@ -255,7 +257,7 @@ def issue(path: str, backend: str | None, alone: bool, trust: bool) -> None:
     from inplace_fuzz.commands.reproduce import print_issue, print_script
 
     if backend is not None:
-        check_name(backend)
+        backend = resolve(backend)
     (print_script if alone else print_issue)(path, backend, trust=trust)
 
 
@@ -269,7 +271,7 @@ def export(path: str, backend: str | None, trust: bool) -> None:
     from inplace_fuzz.commands.reproduce import print_test
 
     if backend is not None:
-        check_name(backend)
+        backend = resolve(backend)
     print_test(path, backend, trust=trust)
 
 

@@ -22,7 +22,18 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from inplace_fuzz.core import Kind, Lane, ParsedFile, Program, ProgramError, Verdict, lane_key, parse, render
+from inplace_fuzz.core import (
+    Kind,
+    Lane,
+    ParsedFile,
+    Program,
+    ProgramError,
+    Verdict,
+    lane_key,
+    names_code,
+    parse,
+    render,
+)
 from inplace_fuzz.core.features import slug, title
 from inplace_fuzz.core.intake import read_file, shown_path
 from inplace_fuzz.judge.bucket import normalise_message
@@ -174,7 +185,7 @@ def known_fault(entry: Entry, *, trust: bool) -> tuple[str, str]:
     fault = next((x for x in entry.expectations if x.is_fault), None)
     if fault is None:
         raise CorpusError(f"{entry.path} records no known fault; say whose is meant, for example --backend tvm")
-    if ":" in fault.backend and not trust:
+    if names_code(fault.backend) and not trust:
         raise CorpusError(f"{entry.path} names code to be imported, {fault.backend}; --trust imports it")
     return fault.backend, fault.lane
 

@@ -1,6 +1,7 @@
 """One file per compiler. This table is all that the rest of the package knows of them.
 
-Other packages add backends through the entry point group `inplace_fuzz.backends`; a `module:ATTRIBUTE` name works too.
+Other packages add backends through the entry point group `inplace_fuzz.backends`; a `module:ATTRIBUTE` name works too,
+and `cmd:COMMAND` for what has no adapter.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
+from inplace_fuzz.backends import commandline
 from inplace_fuzz.backends.requirements import BadRequirements, read_requirements
 from inplace_fuzz.core.backend import Backend, Requirements, Unavailable, base_name
 
@@ -56,8 +58,34 @@ def names() -> tuple[str, ...]:
     return (*BUILTIN, *sorted(_plugins()))
 
 
+def resolve(text: str) -> str:
+    """A backend as a user types it, by the name that everything else knows it by. Raises UnknownBackend.
+
+    They are the same but for a command: `cmd:./my-compiler {program} {inputs} {outputs}` is `cmd:my-compiler`.
+    """
+    if not commandline.is_command(text):
+        check_name(text)
+        return text
+    try:
+        return commandline.register(text)
+    except commandline.BadCommand as error:
+        raise UnknownBackend(str(error)) from None
+
+
+def resolve_all(text: str) -> tuple[str, ...]:
+    """A comma-separated list of backends as `resolve` has them. Raises UnknownBackend."""
+    found: dict[str, str] = {}
+    for typed in commandline.split(text):
+        name = resolve(typed)
+        if found.setdefault(name, typed) != typed:
+            raise UnknownBackend(f"two commands are called {name}; give one another name: cmd:other=COMMAND")
+    return tuple(found)
+
+
 def check_name(name: str) -> None:
     """Raises UnknownBackend for a name that `load` could not find, without importing anything."""
+    if commandline.is_command(name):
+        return
     if name != (base := base_name(name)):
         if name.endswith("@"):
             raise UnknownBackend(f"{name!r} names no version; write for example {name}1.2.0")
@@ -69,6 +97,8 @@ def check_name(name: str) -> None:
 def requirements(name: str) -> Requirements | None:
     """What pip installs for a backend, or None where its adapter does not say. Imports no adapter and no torch."""
     check_name(name)
+    if commandline.is_command(name):
+        return None
     base = base_name(name)
     place = BUILTIN.get(base, base) if base in BUILTIN or ":" in base else _plugins()[base].value
     try:
@@ -78,8 +108,15 @@ def requirements(name: str) -> Requirements | None:
 
 
 def load(name: str) -> Backend:
-    """The backend of this name. Importing its adapter does not import its compiler. Raises UnknownBackend."""
+    """The backend of this name. Importing its adapter does not import its compiler. Raises UnknownBackend.
+
+    Raises Unavailable for a command that nobody has typed.
+    """
     check_name(name)
+    if commandline.is_command(name):
+        from inplace_fuzz.backends.command import CommandBackend
+
+        return CommandBackend(commandline.find(name))
     if name in BUILTIN or ":" in name:
         module, _, attribute = BUILTIN.get(name, name).partition(":")
         try:
@@ -100,4 +137,15 @@ def version_or_reason(name: str) -> tuple[str, str]:
         return "", f"importing it failed: {error}"
 
 
-__all__ = ["BUILTIN", "DEFAULT", "UnknownBackend", "check_name", "load", "names", "requirements", "version_or_reason"]
+__all__ = [
+    "BUILTIN",
+    "DEFAULT",
+    "UnknownBackend",
+    "check_name",
+    "load",
+    "names",
+    "requirements",
+    "resolve",
+    "resolve_all",
+    "version_or_reason",
+]

@@ -10,10 +10,11 @@ import click
 from inplace_fuzz import corpus
 from inplace_fuzz.api import as_program, available
 from inplace_fuzz.backends import DEFAULT, names
+from inplace_fuzz.backends.commandline import is_command
 from inplace_fuzz.campaign.reduce import expectations
 from inplace_fuzz.campaign.text import entry_comment
 from inplace_fuzz.commands import targets
-from inplace_fuzz.core import Lane, Program, base_name, lane_key
+from inplace_fuzz.core import Lane, Program, base_name, lane_key, names_code
 from inplace_fuzz.execute.engine import Engine, Target, Task
 from inplace_fuzz.execute.environments import versions_of
 
@@ -70,7 +71,7 @@ def _asked(
 
 
 def _may_load(backend: str, *, trust: bool) -> bool:
-    return backend in names() or (trust and ":" in backend)
+    return backend in names() or is_command(backend) or (trust and names_code(backend))
 
 
 def _replay(
@@ -104,7 +105,7 @@ def _replay(
 
 
 def _why_not(backend: str) -> str:
-    if ":" in backend:
+    if names_code(backend):
         return "the file names code to be imported; --trust imports it"
     return "there is no such backend"
 

@@ -8,6 +8,7 @@ from inplace_fuzz.core.backend import (
     Unavailable,
     base_name,
     installed_version,
+    names_code,
     split_column,
 )
 from inplace_fuzz.core.observation import CallSeen, Observation, TensorSeen
@@ -42,6 +43,7 @@ __all__ = [
     "default_spec",
     "installed_version",
     "lane_key",
+    "names_code",
     "parse",
     "render",
     "split_column",

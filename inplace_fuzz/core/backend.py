@@ -33,6 +33,14 @@ def base_name(column: str) -> str:
     return split_column(column)[0]
 
 
+def names_code(column: str) -> bool:
+    """Whether a name, `module:ATTRIBUTE`, is that of code to be imported, which no stranger's file may ask for.
+
+    `cmd:my-compiler` is not: what it runs, a user has typed.
+    """
+    return ":" in column and not column.startswith("cmd:")
+
+
 @dataclass(frozen=True, slots=True)
 class Requirements:
     """What pip installs for a backend: the constant `REQUIREMENTS` of the adapter's module.

@@ -16,11 +16,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from inplace_fuzz.backends import commandline
 from inplace_fuzz.execute.processes import MARKER
 
 _PASSED = frozenset({
     "PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CC", "CXX", "CUDA_HOME", "CUDA_PATH",
     "CUDA_VISIBLE_DEVICES", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "COVERAGE_PROCESS_START",
+    commandline.VARIABLE,
 })  # fmt: skip
 _ONE_THREAD = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "TVM_NUM_THREADS",

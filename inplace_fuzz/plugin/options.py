@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from inplace_fuzz.backends.commandline import typed
+
 INI = "inplace_fuzz_corpus"
 TRUST_INI = "inplace_fuzz_trust"
 PREFIX = pytest.StashKey[str]()  # `--fuzz`, or `--inplace-fuzz` where the project owns that
@@ -32,7 +34,10 @@ _VALUES = {
     ),
     "-examples": ("N", "Draw this many programs instead; then a seed draws the same ones every time."),
     "-seed": ("N", "The seed, as a run prints it. Default: a new one for each run."),
-    "-backends": ("NAMES", "Backends, with commas between them. Default: those that are installed and fast."),
+    "-backends": (
+        "NAMES",
+        "Backends, with commas between them, cmd:COMMAND last. Default: those that are installed and fast.",
+    ),
     "-baseline": (
         "NAMES",
         "Fail only for what these versions get right, for example tvm@0.26.0 where the backends have a newer tvm.",
@@ -91,7 +96,7 @@ class Settings:
         words = [self.option]
         words += [f"{self.option}-examples={self.examples}"] if self.examples is not None else []
         words += [f"{self.option}-time={self.seconds:g}s"] if self.seconds is not None else []
-        words += [f"{self.option}-backends={','.join(self.backends)}"] if self.asked else []
+        words += [f"{self.option}-backends={typed(self.backends)}"] if self.asked else []
         words += [f"{self.option}-baseline={','.join(self.baseline)}"] if self.baseline else []
         return " ".join([*words, f"{self.option}-seed={self.seed}"])
 
@@ -245,16 +250,14 @@ def _default_backends() -> tuple[str, ...]:
 
 
 def _backends(text: str, option: str) -> tuple[str, ...]:
-    from inplace_fuzz.backends import UnknownBackend, check_name, names
+    from inplace_fuzz.backends import UnknownBackend, names, resolve_all
 
-    wanted = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    try:
+        wanted = resolve_all(text)
+    except UnknownBackend as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
     if not wanted:
         raise pytest.UsageError(f"{option} names no backend; choose from {', '.join(names())}")
-    for name in wanted:
-        try:
-            check_name(name)
-        except UnknownBackend as error:
-            raise pytest.UsageError(f"{option}: {error}") from None
     return wanted
 
 

@@ -17,7 +17,7 @@ import pytest
 from inplace_fuzz.api import as_program, vet_entry
 from inplace_fuzz.backends import UnknownBackend
 from inplace_fuzz.campaign.text import difference_lines
-from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict
+from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict, names_code
 from inplace_fuzz.corpus import CorpusError, Entry, Expectation, holds, read_entry
 from inplace_fuzz.execute.engine import Engine, EngineError, OperationFailed, Result, Target, Task
 from inplace_fuzz.execute.environments import versions_of
@@ -70,7 +70,7 @@ class CorpusItem(pytest.Item):
         self.target = Target(column, Lane(expectations[0].lane))
 
     def _may_load(self, backend: str) -> bool:
-        return ":" not in backend or trusted(self.config)
+        return not names_code(backend) or trusted(self.config)
 
     def skip_reason(self, replay: Replay) -> str:
         """Why the table says nothing of what is installed here, or nothing at all when it does."""
@@ -194,7 +194,7 @@ class Replay:
         """`(version, "")` of what is installed, or `("", reason)`. One question for all backends of the session."""
         if backend not in self._versions:
             there = (item.target.backend for item in _items(session))
-            wanted = dict.fromkeys([backend, *(b for b in there if ":" not in b or trusted(session.config))])
+            wanted = dict.fromkeys([backend, *(b for b in there if not names_code(b) or trusted(session.config))])
             try:
                 answer = self.engine.versions(wanted)
             except (EngineError, OperationFailed) as error:
