@@ -59,7 +59,7 @@ class Command:
         return [_PLACEHOLDER.sub(lambda m: paths[m[1]], word) for word in shlex.split(self.text)]
 
     def version(self) -> str:
-        """`my-compiler 1a2b3c4d`, a digest of the files that the command names. Raises Unavailable with none to start."""
+        """`my-compiler 1a2b3c4d`, a digest of the files that are named. Raises Unavailable with none to start."""
         first, *rest = shlex.split(self.text)
         found = shutil.which(os.path.join(self.directory, first) if "/" in first else first)
         if found is None:
@@ -104,9 +104,8 @@ def find(name: str) -> Command:
     """The command of this name. Raises Unavailable where none has been typed."""
     known = _registered().get(name)
     if known is None:
-        short = name.removeprefix(PREFIX)
         raise Unavailable(
-            f"what {name} runs must be typed: --backends 'cmd:{short}=COMMAND {{program}} {{inputs}} {{outputs}}'"
+            f"what {name} runs must be typed: --backends '{name}=COMMAND {{program}} {{inputs}} {{outputs}}'"
         )
     return Command(name, known["text"], known["directory"])
 
