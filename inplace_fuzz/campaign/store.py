@@ -7,15 +7,14 @@ store: each has its own run row, and SQLite's lock orders their writes.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from inplace_fuzz.campaign.database import Database
 from inplace_fuzz.core import Program, Verdict
 
 FORMAT = 1
@@ -43,6 +42,11 @@ CREATE TABLE IF NOT EXISTS finding (
 CREATE UNIQUE INDEX IF NOT EXISTS finding_once ON finding (run, backend, lane, digest);
 CREATE INDEX IF NOT EXISTS finding_state ON finding (state);
 """
+_RUN_COLUMNS = "started, ended, seed, config, programs, draw_seconds, explore_seconds, shrink_seconds"
+_FINDING_COLUMNS = (
+    "at, backend, lane, bucket, verdict, program, state, cause, minimal, minimal_verdict, entry, "
+    "digest, candidates, shrink_seconds"
+)
 
 
 class StoreError(RuntimeError):
@@ -80,22 +84,17 @@ class Store:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self.run = 0
-        try:
-            if not read_only:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            elif not path.exists():
-                raise StoreError(f"there is no campaign store {path}; run a campaign first, or name one with --store")
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            # FULL: what was announced survives a power cut too, at the price of one fsync for each finding.
-            self._db.execute("PRAGMA synchronous=FULL")
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if version > FORMAT:
-                raise StoreError(f"{path} was written by a newer inplace-fuzz; upgrade, or name another with --store")
-            self._db.executescript(_SCHEMA)
-            self._db.execute(f"PRAGMA user_version={FORMAT}")
-        except (sqlite3.DatabaseError, OSError) as error:
-            raise StoreError(f"the campaign store {path} cannot be used: {error}; name another with --store") from None
+        if read_only and not path.exists():
+            raise StoreError(f"there is no campaign store {path}; run a campaign first, or name one with --store")
+        self._db = Database(
+            path,
+            _SCHEMA,
+            newest=FORMAT,
+            read_only=read_only,
+            what="campaign store",
+            option="--store",
+            complaint=StoreError,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -111,14 +110,14 @@ class Store:
     # ------------------------------------------------------------------------------------------------------- writing
     def begin(self, seed: int, config: dict[str, Any]) -> int:
         """Starts a run and returns its number."""
-        cursor = self._write(
+        cursor = self._db.execute(
             "INSERT INTO run (started, seed, config) VALUES (?, ?, ?)", (time.time(), seed, json.dumps(config))
         )
         self.run = int(cursor.lastrowid or 0)
         return self.run
 
     def set_version(self, backend: str, version: str, unavailable: str, channels: tuple[str, ...]) -> None:
-        self._write(
+        self._db.execute(
             "INSERT OR REPLACE INTO version VALUES (?, ?, ?, ?, ?)",
             (self.run, backend, version, unavailable, " ".join(channels)),
         )
@@ -136,31 +135,27 @@ class Store:
         ended: bool = False,
     ) -> None:
         """Writes the run's totals so far, in one transaction. Cheap enough for every few seconds."""
-        try:
-            with self._transaction():
-                self._db.executemany(
-                    "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?)",
-                    [(self.run, *key, n, seconds) for key, (n, seconds) in tallies.items()],
-                )
-                self._db.executemany(
-                    "INSERT OR REPLACE INTO feature VALUES (?, ?, ?, ?)",
-                    [(self.run, kind, name, n) for (kind, name), n in features.items()],
-                )
-                self._db.executemany(
-                    "INSERT OR REPLACE INTO refusal VALUES (?, ?, ?, ?, ?, ?)",
-                    [(self.run, *key, n) for key, n in refusals.items()],
-                )
-                self._db.execute(
-                    "UPDATE run SET programs=?, draw_seconds=?, explore_seconds=?, shrink_seconds=?, ended=? "
-                    "WHERE id=?",
-                    (programs, draw_seconds, explore_seconds, shrink_seconds, time.time() if ended else None, self.run),
-                )
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"writing to the campaign store {self.path} failed: {error}; free some space") from None
+        with self._db.transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?, ?, ?)",
+                [(self.run, *key, n, seconds) for key, (n, seconds) in tallies.items()],
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO feature VALUES (?, ?, ?, ?)",
+                [(self.run, kind, name, n) for (kind, name), n in features.items()],
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO refusal VALUES (?, ?, ?, ?, ?, ?)",
+                [(self.run, *key, n) for key, n in refusals.items()],
+            )
+            self._db.execute(
+                "UPDATE run SET programs=?, draw_seconds=?, explore_seconds=?, shrink_seconds=?, ended=? WHERE id=?",
+                (programs, draw_seconds, explore_seconds, shrink_seconds, time.time() if ended else None, self.run),
+            )
 
     def add(self, finding: Finding) -> None:
-        """Commits a finding; a second one of the same program, backend and lane in this run changes nothing."""
-        cursor = self._write(
+        """Commits a finding and gives it its `id`; a second one of its program and target in this run has none."""
+        cursor = self._db.execute(
             "INSERT OR IGNORE INTO finding (run, at, backend, lane, bucket, verdict, program, state, cause, digest) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -176,11 +171,11 @@ class Store:
                 finding.program.digest,
             ),
         )
-        finding.id = int(cursor.lastrowid or 0)
+        finding.id = int(cursor.lastrowid or 0) if cursor.rowcount else 0  # else it is the id of whatever came before
 
     def update(self, finding: Finding) -> None:
         """Commits what became of a finding."""
-        self._write(
+        self._db.execute(
             "UPDATE finding SET state=?, cause=?, minimal=?, minimal_verdict=?, entry=?, candidates=?, "
             "shrink_seconds=? WHERE id=?",
             (
@@ -197,38 +192,26 @@ class Store:
 
     def merge(self, other: Path) -> int:
         """Adds every run of another store to this one. Returns how many findings came."""
-        with Store(other, read_only=True) as source, self._transaction():
+        with Store(other, read_only=True) as source, self._db.transaction():
             came = 0
-            for (run,) in source._db.execute("SELECT id FROM run ORDER BY id").fetchall():
-                row = source._db.execute(
-                    "SELECT started, ended, seed, config, programs, draw_seconds, explore_seconds, shrink_seconds "
-                    "FROM run WHERE id=?",
-                    (run,),
-                ).fetchone()
-                same = self._db.execute(
-                    "SELECT id FROM run WHERE started=? AND seed=? AND config=?", (row[0], row[2], row[3])
-                )
-                if same.fetchone():
+            for number, *row in source._db.rows(f"SELECT id, {_RUN_COLUMNS} FROM run ORDER BY id"):  # noqa: S608
+                started, _, seed, config, *_ = row
+                if self._db.rows("SELECT id FROM run WHERE started=? AND seed=? AND config=?", (started, seed, config)):
                     continue  # merged before
-                cursor = self._db.execute(
-                    "INSERT INTO run (started, ended, seed, config, programs, draw_seconds, explore_seconds, "
-                    "shrink_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    row,
-                )
-                new = cursor.lastrowid
+                new = self._insert("run", _RUN_COLUMNS, tuple(row))
                 for table in ("version", "tally", "feature", "refusal"):
-                    for record in source._db.execute(f"SELECT * FROM {table} WHERE run=?", (run,)):  # noqa: S608
-                        marks = ", ".join("?" * len(record))
-                        self._db.execute(f"INSERT INTO {table} VALUES ({marks})", (new, *record[1:]))  # noqa: S608
-                columns = (
-                    "at, backend, lane, bucket, verdict, program, state, cause, minimal, minimal_verdict, entry, "
-                    "digest, candidates, shrink_seconds"
-                )
-                for record in source._db.execute(f"SELECT {columns} FROM finding WHERE run=?", (run,)):  # noqa: S608
-                    marks = ", ".join("?" * (len(record) + 1))
-                    self._db.execute(f"INSERT INTO finding (run, {columns}) VALUES ({marks})", (new, *record))  # noqa: S608
+                    for record in source._db.rows(f"SELECT * FROM {table} WHERE run=?", (number,)):  # noqa: S608
+                        self._insert(table, "", (new, *record[1:]))
+                columns = f"run, {_FINDING_COLUMNS}"
+                for record in source._db.rows(f"SELECT {columns} FROM finding WHERE run=?", (number,)):  # noqa: S608
+                    self._insert("finding", columns, (new, *record[1:]))
                     came += 1
             return came
+
+    def _insert(self, table: str, columns: str, values: tuple[Any, ...]) -> int:
+        into = f"{table} ({columns})" if columns else table
+        marks = ", ".join("?" * len(values))
+        return int(self._db.execute(f"INSERT INTO {into} VALUES ({marks})", values).lastrowid or 0)  # noqa: S608
 
     # ------------------------------------------------------------------------------------------------------- reading
     def findings(self, *, run: int | None = None, state: str | None = None) -> Iterator[Finding]:
@@ -238,55 +221,34 @@ class Store:
             "candidates, shrink_seconds FROM finding "
             "WHERE (?1 IS NULL OR run=?1) AND (?2 IS NULL OR state=?2) ORDER BY id"
         )
-        with closing(self._db.cursor()) as cursor:
-            for row in cursor.execute(query, (run, state)).fetchall():
-                yield Finding(
-                    row[1],
-                    row[2],
-                    row[3],
-                    Verdict.from_json(json.loads(row[4])),
-                    Program.from_json(json.loads(row[5])),
-                    row[6],
-                    row[7],
-                    Program.from_json(json.loads(row[8])) if row[8] else None,
-                    Verdict.from_json(json.loads(row[9])) if row[9] else None,
-                    row[10],
-                    row[11],
-                    row[12],
-                    row[0],
-                )
+        for row in self._db.rows(query, (run, state)):
+            try:
+                yield _finding(row)
+            except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+                said = f"finding {row[0]} cannot be read ({type(error).__name__}: {error})"
+                raise StoreError(
+                    f"the campaign store {self.path} is damaged: {said}; name another with --store"
+                ) from None
 
     def rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[dict[str, Any]]:
         """Any SELECT, as dictionaries: what reports are made from."""
-        with closing(self._db.cursor()) as cursor:
-            cursor.execute(query, parameters)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    # ------------------------------------------------------------------------------------------------------ internals
-    def _write(self, query: str, parameters: tuple[Any, ...]) -> sqlite3.Cursor:
-        try:
-            return self._db.execute(query, parameters)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(
-                f"writing to the campaign store {self.path} failed: {error}; "
-                "free some space or name another with --store"
-            ) from None
-
-    def _transaction(self) -> _Transaction:
-        return _Transaction(self._db)
+        return self._db.records(query, parameters)
 
 
-class _Transaction:
-    """BEGIN IMMEDIATE … COMMIT, or ROLLBACK on an exception."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+def _finding(row: tuple[Any, ...]) -> Finding:
+    number, backend, lane, bucket, verdict, program, state, cause, minimal, minimal_verdict, entry, tried, took = row
+    return Finding(
+        backend,
+        lane,
+        bucket,
+        Verdict.from_json(json.loads(verdict)),
+        Program.from_json(json.loads(program)),
+        state,
+        cause,
+        Program.from_json(json.loads(minimal)) if minimal else None,
+        Verdict.from_json(json.loads(minimal_verdict)) if minimal_verdict else None,
+        entry,
+        tried,
+        took,
+        number,
+    )

@@ -7,15 +7,14 @@ counts are kept for each feature mix and each state of the pass's source.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from inplace_fuzz.campaign.database import Database
 from inplace_fuzz.core import Program
 
 FORMAT = 1
@@ -73,22 +72,17 @@ class SweepState:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
-        try:
-            if not read_only:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            elif not path.exists():
-                raise SweepError(
-                    f"there is no sweep state {path}; run inplace-fuzz sweep first, or name one with --state"
-                )
-            self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if version > FORMAT:
-                raise SweepError(f"{path} was written by a newer inplace-fuzz; upgrade, or name another with --state")
-            self._db.executescript(_SCHEMA)
-            self._db.execute(f"PRAGMA user_version={FORMAT}")
-        except (sqlite3.DatabaseError, OSError) as error:
-            raise SweepError(f"the sweep's state {path} cannot be used: {error}; name another with --state") from None
+        if read_only and not path.exists():
+            raise SweepError(f"there is no sweep state {path}; run inplace-fuzz sweep first, or name one with --state")
+        self._db = Database(
+            path,
+            _SCHEMA,
+            newest=FORMAT,
+            read_only=read_only,
+            what="sweep's state",
+            option="--state",
+            complaint=SweepError,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +95,7 @@ class SweepState:
     # ------------------------------------------------------------------------------------------------------- writing
     def add(self, mix: str, number: int, seed: int, count: int, answers: Sequence[Mapping[str, Any]]) -> None:
         """One finished chunk with all that was counted in it, or nothing of it."""
-        with self._transaction():
+        with self._db.transaction():
             cpu = sum(a["cpu"] for a in answers)
             new = self._db.execute(
                 "INSERT OR IGNORE INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -128,7 +122,7 @@ class SweepState:
                 )
 
     def checked(self, finding: Finding, answer: Mapping[str, Any]) -> None:
-        with self._transaction():
+        with self._db.transaction():
             self._db.execute(
                 "UPDATE finding SET checked = ?, now = ?, now_detail = ? WHERE id = ?",
                 (answer["pass"], answer["outcome"], answer["detail"], finding.id),
@@ -137,7 +131,7 @@ class SweepState:
     # ------------------------------------------------------------------------------------------------------- reading
     def done(self, mix: str) -> set[int]:
         """The numbers of the finished chunks."""
-        return {n for (n,) in self._db.execute("SELECT number FROM chunk WHERE mix = ?", (mix,))}
+        return {n for (n,) in self._db.rows("SELECT number FROM chunk WHERE mix = ?", (mix,))}
 
     def programs(self, mix: str) -> int:
         return int(self._one("SELECT coalesce(sum(programs), 0) FROM chunk WHERE mix = ?", mix))
@@ -146,18 +140,18 @@ class SweepState:
         return float(self._one("SELECT coalesce(sum(cpu), 0) FROM chunk WHERE mix = ?", mix))
 
     def mixes(self) -> list[str]:
-        return [m for (m,) in self._db.execute("SELECT mix FROM chunk GROUP BY mix ORDER BY sum(programs) DESC")]
+        return [m for (m,) in self._db.rows("SELECT mix FROM chunk GROUP BY mix ORDER BY sum(programs) DESC")]
 
     def passes(self, mix: str) -> list[tuple[str, int]]:
         """The states of the pass's source that judged, the newest last, with their programs."""
-        rows = self._db.execute(
+        rows = self._db.rows(
             "SELECT pass, sum(programs) FROM chunk WHERE mix = ? GROUP BY pass ORDER BY max(ended)", (mix,)
         )
         return [(p, n) for p, n in rows]
 
     def outcomes(self, mix: str, source: str | None = None) -> dict[str, int]:
         """Programs of each outcome; with `source`, under that state of the pass alone."""
-        rows = self._db.execute(
+        rows = self._db.rows(
             "SELECT outcome, sum(programs) FROM tally WHERE mix = ? AND ? IN ('', pass) GROUP BY outcome",
             (mix, source or ""),
         )
@@ -165,33 +159,22 @@ class SweepState:
 
     def details(self, mix: str, outcome: str) -> list[tuple[str, int]]:
         """What was said of an outcome, the most frequent first."""
-        rows = self._db.execute(
+        rows = self._db.rows(
             "SELECT detail, sum(programs) FROM tally WHERE mix = ? AND outcome = ? GROUP BY detail ORDER BY 2 DESC, 1",
             (mix, outcome),
         )
         return [(d, n) for d, n in rows]
 
     def pairs(self, mix: str) -> dict[tuple[str, str, str], int]:
-        rows = self._db.execute("SELECT what, first, second, programs FROM pair WHERE mix = ?", (mix,))
+        rows = self._db.rows("SELECT what, first, second, programs FROM pair WHERE mix = ?", (mix,))
         return {(what, first, second): n for what, first, second, n in rows}
 
     def findings(self, mix: str | None = None) -> Iterator[Finding]:
-        rows = self._db.execute("SELECT * FROM finding WHERE ? IN ('', mix) ORDER BY id", (mix or "",)).fetchall()
+        rows = self._db.rows("SELECT * FROM finding WHERE ? IN ('', mix) ORDER BY id", (mix or "",))
         for row in rows:
             number, name, seed, place, found_by, detail, program, checked, now, now_detail = row
             made = Program.from_json(json.loads(program))
             yield Finding(number, name, seed, place, found_by, detail, made, checked, now, now_detail)
 
     def _one(self, query: str, *arguments: Any) -> Any:
-        with closing(self._db.execute(query, arguments)) as cursor:
-            return cursor.fetchone()[0]
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        return self._db.rows(query, arguments)[0][0]

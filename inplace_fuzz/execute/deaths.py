@@ -41,6 +41,7 @@ def verdict_of(
 ) -> Verdict:
     """The verdict of a program whose worker ended in mid-program."""
     said = telling_line(ending.tail)
+    where = f"in {stage}" if stage else "before it began"
     if ending.reason == "deadline":
         return Verdict(Kind.TIMEOUT, stage=stage, message=f"still in {stage or 'the first stage'} after {seconds:g} s")
     if ending.reason in {"output", "garbage"}:
@@ -56,10 +57,10 @@ def verdict_of(
             return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=f"killed at {ending.peak_bytes >> 20} MiB resident")
         if NO_MEMORY.search(ending.tail):
             return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=said or name)
-        return Verdict(Kind.CRASH, signal=name, stage=stage, message=said or f"died of {name} in {stage}")
+        return Verdict(Kind.CRASH, signal=name, stage=stage, message=said or f"died of {name} {where}")
     if NO_MEMORY.search(ending.tail):
         return Verdict(Kind.OUT_OF_MEMORY, stage=stage, message=said)
-    why = said or f"the process exited in {stage}"
+    why = said or f"the process exited {where}"
     return Verdict(Kind.CRASH, signal=f"exit {ending.exit_code}", stage=stage, message=why)
 
 

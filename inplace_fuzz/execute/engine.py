@@ -193,7 +193,8 @@ class Engine:
     ) -> dict[str, Any]:
         """Runs one operation of `operations.py` in a worker and returns its answer.
 
-        Raises ProgramError when the program file is at fault, OperationFailed for anything else.
+        Where its worker dies, it is run once more, in a fresh one. Raises ProgramError when the program file is at
+        fault, OperationFailed for anything else.
         """
         for _, answer in self.answers(op, [payload], seconds=seconds, site=site):
             if not isinstance(answer, OperationFailed):
@@ -216,6 +217,14 @@ class Engine:
         heard: deque[tuple[int, dict[str, Any]]] = deque()
         source = iter(payloads)
         more = True
+
+        def order(payload: dict[str, Any], *, confirms: bool) -> None:
+            number = next(self._numbers)
+            request = {"op": op, "payload": payload}
+            job = Job(number, [], limits, request, partial(_hear_answer, heard, number), site=site, confirms=confirms)
+            waiting[number] = job, payload
+            self._asked.append(job)
+
         try:
             while more or waiting:
                 while more and len(waiting) < self._workers:
@@ -223,17 +232,17 @@ class Engine:
                     if payload is None:
                         more = False
                         break
-                    number = next(self._numbers)
-                    request = {"op": op, "payload": payload}
-                    job = Job(number, [], limits, request, partial(_hear_answer, heard, number), site=site)
-                    waiting[number] = job, payload
-                    self._asked.append(job)
+                    order(payload, confirms=False)
                 while waiting and not heard:
                     self._advance(None)
                 while heard:
                     number, message = heard.popleft()
-                    if number in waiting:
-                        _, payload = waiting.pop(number)
+                    if number not in waiting:
+                        continue
+                    job, payload = waiting.pop(number)
+                    if message.get("again") and not job.confirms:
+                        order(payload, confirms=True)
+                    else:
                         yield payload, message["result"] if "result" in message else OperationFailed(*message["failed"])
         finally:
             for job, _ in waiting.values():
@@ -397,7 +406,8 @@ class Engine:
         )
         run = job.owner
         if not isinstance(run, Run):
-            job.on_message({"failed": [str(verdict), verdict.message]})
+            again = job.reason != "deadline"  # what hangs is not waited for twice
+            job.on_message({"failed": [str(verdict), verdict.message], "again": again})
         elif place is None:
             run.requeue(job.left())
             self._doubt(link, ending)

@@ -83,6 +83,7 @@ class Job:
     request: dict[str, Any]
     on_message: Callable[[dict[str, Any]], None]
     owner: object = None
+    confirms: bool = False  # an operation whose first worker died
     site: Site = field(default_factory=lambda: Site(sys.executable))
     pid: int = 0
     started: float = 0.0

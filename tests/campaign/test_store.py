@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from inplace_fuzz.campaign.store import Finding, Store, StoreError
+from inplace_fuzz.campaign.sweep_state import SweepState
 from inplace_fuzz.core import Channel, Kind, Program, TensorSpec, Verdict
 
 SOURCE = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
@@ -29,7 +32,9 @@ def test_findings_read_back(tmp_path: Path) -> None:
         assert one.id
         one.state, one.minimal, one.minimal_verdict, one.entry = "found", one.program, one.verdict, "corpus/a.py"
         store.update(one)
-        store.add(finding())  # the same program again
+        again = finding()
+        store.add(again)
+        assert not again.id, "it would be taken for the one before"
         store.add(finding(2))
     with Store(tmp_path / "s.sqlite", read_only=True) as store:
         found = list(store.findings())
@@ -106,3 +111,26 @@ def test_a_store_that_cannot_be_used_says_so(tmp_path: Path) -> None:
         store._db.execute("PRAGMA user_version=99")
     with pytest.raises(StoreError, match="newer"):
         Store(tmp_path / "newer")
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other")) as other:
+        other.execute("CREATE TABLE music (title TEXT)")
+        other.commit()
+    before = (tmp_path / "other").read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(
+            StoreError, match="another program's database and no campaign store; name another with --store"
+        ):
+            Store(tmp_path / "other", read_only=read_only)
+    with SweepState(tmp_path / "sweep"):
+        pass
+    with pytest.raises(StoreError, match="no campaign store"):
+        Store(tmp_path / "sweep", read_only=True)
+    assert (tmp_path / "other").read_bytes() == before
+
+
+def test_a_store_without_anything_in_it_is_not_read(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "empty").close()
+    with pytest.raises(StoreError, match="is an empty campaign store"):
+        Store(tmp_path / "empty", read_only=True)

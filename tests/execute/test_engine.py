@@ -124,6 +124,18 @@ def test_an_operation_that_dies_is_reported_and_harms_nothing(engine: Engine) ->
         )
 
 
+def test_an_operation_whose_worker_is_killed_is_run_once_more(engine: Engine, tmp_path: Path) -> None:
+    """Its worker may have died of something else, as the kernel's want of memory."""
+    text = (
+        "import os\nfrom pathlib import Path\nimport torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x):\n"
+        f"        return x\n\n\ndef inputs():\n    witness = Path({str(tmp_path / 'witness')!r})\n"
+        "    if not witness.exists():\n        witness.touch()\n        os.kill(os.getpid(), 9)\n"
+        "    return (torch.tensor([1.0]),)\n"
+    )
+    program = Program.from_json(engine.ask("describe", {"text": text, "trust": True})["program"])
+    assert program.calls[0][0].values == (1.0,)
+
+
 def test_versions_say_why_a_backend_is_not_there(engine: Engine) -> None:
     answer = engine.ask("versions", {"backends": [GOOD.backend, "no-such-backend"]})
     assert answer[GOOD.backend]["version"] == "planted 1"
