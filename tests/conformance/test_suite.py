@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,12 @@ def test_it_is_as_large_as_it_says() -> None:
     assert len(CASES) >= 790
     assert sum(len(case.calls) > 1 for case in CASES) >= 90
     assert min(map(len, FAMILIES.values())) >= 7
+
+
+def test_the_page_names_the_real_count() -> None:
+    page = " ".join((Path(__file__).parents[2] / "docs" / "conformance.md").read_text().split())
+    others = sum(len(case.calls) > 1 for case in CASES)
+    assert f"The suite is {len(CASES)} cases in {len(FAMILIES)} families; {others} of them have second inputs" in page
 
 
 @EVERY
