@@ -1,4 +1,4 @@
-"""`torch.compile` with AOTAutograd alone (`aot-eager`) and with Inductor."""
+"""`torch.compile` with AOTAutograd alone (`aot-eager`) and with Inductor; `-dynamic` with sizes that are symbols."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class TorchCompile:
     name: str
     mode: str
     per_fork: int
+    dynamic: bool | None = None  # as `torch.compile` takes it: None specialises, until a size changes
     channels: frozenset[Channel] = _CHANNELS
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = (
@@ -44,7 +45,7 @@ class TorchCompile:
         torch._dynamo.reset()  # noqa: SLF001  one program's guards are not the next one's
         # A rewritten module's guards look at storages, which Dynamo cannot trace; its forward is the graph alone.
         entry = module.forward if isinstance(module, torch.fx.GraphModule) else module
-        compiled = torch.compile(entry, backend=self.mode, fullgraph=True)
+        compiled = torch.compile(entry, backend=self.mode, fullgraph=True, dynamic=self.dynamic)
         state = {name: t.clone() for name, t in module.named_buffers()}
         compiled(*example)  # compiles, on throwaway inputs
         with torch.no_grad():
@@ -54,4 +55,6 @@ class TorchCompile:
 
 
 AOT_EAGER = TorchCompile("aot-eager", "aot_eager", per_fork=16, starts_no_threads=True)
+AOT_EAGER_DYNAMIC = TorchCompile("aot-eager-dynamic", "aot_eager", per_fork=16, dynamic=True, starts_no_threads=True)
 INDUCTOR = TorchCompile("inductor", "inductor", per_fork=8)
+INDUCTOR_DYNAMIC = TorchCompile("inductor-dynamic", "inductor", per_fork=8, dynamic=True)

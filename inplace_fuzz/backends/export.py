@@ -1,6 +1,7 @@
 """`torch.export.export`, `run_decompositions()`, and the resulting module run eagerly.
 
-The functional graph that every exporter downstream starts from. What it gets wrong, they all do.
+The functional graph that every exporter downstream starts from. What it gets wrong, they all do. `export-strict` reads
+the program by Dynamo instead of running it; `export-dynamic` leaves every size of an input open that can be.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements
 from inplace_fuzz.core.materialize import torch_version
@@ -37,6 +39,8 @@ EXPORT_REFUSALS = (
 @dataclass(frozen=True)
 class Export:
     name: str = "export"
+    strict: bool = False
+    dynamic: bool = False
     # Outputs of an exported module need not alias what eager's do: functionalisation returns fresh tensors.
     channels: frozenset[Channel] = OUTPUT_CHANNELS | {Channel.INPUTS, Channel.BUFFERS}
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
@@ -50,10 +54,19 @@ class Export:
 
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("export")
-        exported = torch.export.export(module, example)
+        shapes = pytree.tree_map(_open_sizes, example) if self.dynamic else None
+        exported = torch.export.export(module, example, strict=self.strict, dynamic_shapes=shapes)
         enter("convert")
         unlifted = exported.run_decompositions().module()
         return Compiled(unlifted, lambda: dict(unlifted.named_buffers()))
 
 
+def _open_sizes(value: Any) -> Any:
+    """Every size of a tensor as one that may change, unless the program or torch.export needs the one it has."""
+    return dict.fromkeys(range(value.dim()), torch.export.Dim.AUTO) if isinstance(value, torch.Tensor) else None
+
+
 EXPORT = Export()
+# What is rewritten looks at storages where inputs share them, which Dynamo does not read.
+STRICT = Export("export-strict", strict=True, lanes=(Lane.DIRECT,))
+DYNAMIC = Export("export-dynamic", dynamic=True)

@@ -46,6 +46,10 @@ def _pytorch(body: str) -> Recipe:
     return Recipe("pytorch/pytorch", "torch", body, _PYTORCH)
 
 
+def _exported(exported: str, before: str = "") -> Recipe:
+    return _pytorch(f"{before}return {exported}.run_decompositions().module()\n")
+
+
 def _ort(session: str, export: str) -> Recipe:
     body = f"""\
 import io
@@ -130,9 +134,27 @@ RECIPES = {
     "torchscript-graph": _SCRIPT,
     "torchscript": _SCRIPT,
     "torchscript-trace": _pytorch("return torch.jit.trace(module, example)\n"),
-    "export": _pytorch("return torch.export.export(module, example).run_decompositions().module()\n"),
+    "torchscript-legacy": _pytorch(
+        "torch._C._jit_set_profiling_executor(False)\n"
+        "torch._C._jit_set_profiling_mode(False)\n"
+        "return torch.jit.script(module)\n"
+    ),
+    "torchscript-frozen": _pytorch(
+        "return torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.script(module.eval())))\n"
+    ),
+    "export": _exported("torch.export.export(module, example)"),
+    "export-strict": _exported("torch.export.export(module, example, strict=True)"),
+    "export-dynamic": _exported(
+        "torch.export.export(module, example, dynamic_shapes=shapes)",
+        "def open_sizes(value):\n"
+        "    tensor = isinstance(value, torch.Tensor)\n"
+        "    return {k: torch.export.Dim.AUTO for k in range(value.dim())} if tensor else None\n\n"
+        "shapes = torch.utils._pytree.tree_map(open_sizes, example)\n",
+    ),
     "aot-eager": _pytorch('return torch.compile(module, backend="aot_eager", fullgraph=True)\n'),
+    "aot-eager-dynamic": _pytorch('return torch.compile(module, backend="aot_eager", fullgraph=True, dynamic=True)\n'),
     "inductor": _pytorch("return torch.compile(module, fullgraph=True)\n"),
+    "inductor-dynamic": _pytorch("return torch.compile(module, fullgraph=True, dynamic=True)\n"),
     "tvm": _TVM_RECIPE,
     "tvm-state": _TVM_RECIPE,
     "onnxruntime": _ort(_SESSION, _DYNAMO),

@@ -1,8 +1,10 @@
-"""TorchScript by three routes.
+"""TorchScript by several routes.
 
-`torchscript` is the user's: `torch.jit.script`, run by the optimising executor. `torchscript-trace` is
-`torch.jit.trace`. `torchscript-graph` interprets the scripted graph as it stands, without the executor's own passes: it
-costs a fifth of the others and keeps no memory, so the fast lane runs on it, and it is what the pass is judged against.
+`torchscript` is the user's: `torch.jit.script`, run by the optimising executor. `torchscript-legacy` is the same under
+the executor that does not profile, `torchscript-frozen` what is deployed: frozen, and optimised for inference.
+`torchscript-trace` is `torch.jit.trace`. `torchscript-graph` interprets the scripted graph as it stands, without the
+executor's own passes: it costs a fifth of the others and keeps no memory, so the fast lane runs on it, and it is what
+the pass is judged against.
 """
 
 from __future__ import annotations
@@ -55,9 +57,13 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Script:
-    """`torch.jit.script(module)`, called as a user would, optimising executor included."""
+    """`torch.jit.script(module)`, called as a user would, optimising executor included.
+
+    `legacy` runs it under the executor from before profiling, which optimises a graph before its first run.
+    """
 
     name: str = "torchscript"
+    legacy: bool = False
     channels: frozenset[Channel] = ALL_CHANNELS
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = SCRIPT_REFUSALS
@@ -71,9 +77,59 @@ class Script:
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         del example
         enter("convert")
+        scripted = _scripted(module)
+        call = _under_the_legacy_executor(scripted) if self.legacy else scripted
+        return Compiled(call, lambda: dict(scripted.named_buffers()))
+
+
+def _scripted(module: Any) -> Any:
+    with quiet():
+        return module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
+
+
+def _under_the_legacy_executor(module: Any) -> Callable[..., Any]:
+    """Which executor a graph gets is decided when it first runs, by two switches of the whole process."""
+
+    def call(*args: Any) -> Any:
+        executor: Any = getattr(torch._C, "_jit_set_profiling_executor")  # noqa: B009, SLF001
+        mode: Any = getattr(torch._C, "_jit_set_profiling_mode")  # noqa: B009, SLF001
+        before = executor(False), mode(False)
+        try:
+            return module(*args)
+        finally:
+            executor(before[0])
+            mode(before[1])
+
+    return call
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """`torch.jit.freeze`, then `optimize_for_inference`: attributes become constants, and constants are folded.
+
+    Buffers that the program writes stay attributes, and are shown by what later calls return.
+    """
+
+    name: str = "torchscript-frozen"
+    channels: frozenset[Channel] = ALL_CHANNELS - {Channel.BUFFERS}
+    lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.REWRITTEN)
+    refusals: tuple[Refusal, ...] = SCRIPT_REFUSALS
+    form: str = "script"
+    starts_from: str = "torchscript"
+    per_fork: int = 16
+    starts_no_threads: bool = True
+
+    def version(self) -> str:
+        return torch_version()
+
+    def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
+        del example
+        enter("convert")
+        scripted = _scripted(module)
+        enter("build")
         with quiet():
-            scripted = module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
-        return Compiled(scripted, lambda: dict(scripted.named_buffers()))
+            frozen = torch.jit.optimize_for_inference(torch.jit.freeze(scripted.eval()))
+        return Compiled(frozen, None)
 
 
 @dataclass(frozen=True)
@@ -117,8 +173,7 @@ class Graph:
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         del example
         enter("convert")
-        with quiet():
-            scripted = module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
+        scripted = _scripted(module)
         opened = Opened(scripted.inlined_graph, (scripted._c,), lambda: dict(scripted.named_buffers()))  # noqa: SLF001
         return interpreted(opened.graph, opened)
 
@@ -246,5 +301,7 @@ def _reads_only(program: Program, buffers: list[str]) -> bool:
 
 
 SCRIPT = Script()
+LEGACY = Script("torchscript-legacy", legacy=True)
+FROZEN = Frozen()
 TRACE = Trace()
 GRAPH = Graph()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import torch
 
 from inplace_fuzz import backends
 from inplace_fuzz.backends.torchscript import function_source
 from inplace_fuzz.core import Backend, Kind, Lane, Program, TensorSpec
+from inplace_fuzz.core.materialize import load_module, make_call
 from tests.execute.test_evaluate import judged
 
+TORCHSCRIPT = ("torchscript-graph", "torchscript", "torchscript-legacy", "torchscript-frozen", "torchscript-trace")
 HEAD = "import torch\n\n\nclass M(torch.nn.Module):\n"
 INIT = "    def __init__(self):\n        super().__init__()\n        self.register_buffer('buf', torch.zeros([2]))\n\n"
 X = TensorSpec((2,), "float32", (1.0, 2.0))
@@ -39,7 +44,11 @@ def test_an_unknown_backend_is_answered_with_those_that_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["torchscript-graph", "torchscript", "torchscript-trace", "export", "aot-eager", "tvm"]
+    "name",
+    [
+        *TORCHSCRIPT,
+        *("export", "export-strict", "export-dynamic", "aot-eager", "aot-eager-dynamic", "tvm"),
+    ],
 )
 def test_a_write_through_a_view_agrees_in_every_lane(name: str) -> None:
     if not backends.version_or_reason(name)[0]:
@@ -50,7 +59,7 @@ def test_a_write_through_a_view_agrees_in_every_lane(name: str) -> None:
         assert verdict.kind is Kind.AGREE, (where, str(verdict), verdict.message)
 
 
-@pytest.mark.parametrize("name", ["torchscript-graph", "torchscript", "torchscript-trace", "export"])
+@pytest.mark.parametrize("name", [*TORCHSCRIPT, "export", "export-dynamic", "export-strict"])
 def test_buffers_move_as_eager_s_do_in_every_lane(name: str) -> None:
     backend = backends.load(name)
     given = program("self.buf[0].add_(x[0])\nreturn self.buf * 1", init=INIT)
@@ -103,3 +112,33 @@ def test_slow_compilers_agree_too(name: str) -> None:
     given = program("x[1:].add_(1)\nreturn x * 2")
     for verdict in judged(given, *((backend, lane) for lane in backend.lanes)).values():
         assert verdict.kind is Kind.AGREE, verdict.message
+
+
+def compiled(name: str, given: Program) -> Any:
+    backend = backends.load(name)
+    return backend.compile(load_module(given), make_call(given.calls[0]), lambda _stage: None)
+
+
+def test_each_torchscript_executor_is_the_one_that_the_backend_names() -> None:
+    given = program("x[0] = 1\nreturn x + 1 + x")
+    ran = {}
+    for name in ("torchscript", "torchscript-legacy"):
+        compiled(name, given).call(torch.ones(2))
+        ran[name] = str(torch.jit.last_executed_optimized_graph())
+    assert "prim::profile" in ran["torchscript"]  # its first run looks at what comes
+    assert "prim::profile" not in ran["torchscript-legacy"]
+
+
+def test_a_frozen_module_holds_what_it_only_reads_as_constants() -> None:
+    given = program("y = self.buf + 1\ny[0] = x[0]\nreturn y", init=INIT)
+    graph = str(compiled("torchscript-frozen", given).call.graph)
+    assert 'GetAttr[name="buf"]' not in graph
+    assert "GetAttr" in str(compiled("torchscript", given).call.graph)
+
+
+def test_sizes_are_left_open_where_the_backend_says_so() -> None:
+    given = program("x[0] = 1\nreturn x + 1")
+    taken = {name: compiled(name, given).call for name in ("export", "export-dynamic")}
+    with pytest.raises(AssertionError, match="Guard failed"):
+        taken["export"](torch.ones(5))
+    assert taken["export-dynamic"](torch.ones(5)).shape == (5,)
