@@ -1,17 +1,21 @@
 # Calls _foreach_add_ on [x] and returns x: torchscript-graph gives wrong values and leaves an input wrong.
 #
 # inplace-fuzz: 1
-# torchscript         direct      torch 2.13.0              mismatch(values, inputs)   known   agrees with one-by-one
-# torchscript         rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
-# torchscript-graph   direct      torch 2.13.0              mismatch(values, inputs)   known   agrees with one-by-one
-# torchscript-graph   rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
-# export              direct      torch 2.13.0              agree
-# export              rewritten   torch 2.13.0              agree
-# torchscript-trace   direct      torch 2.13.0              agree
-# torchscript-trace   rewritten   torch 2.13.0              agree
-# tvm                 direct      apache-tvm 0.27.0.post1   refused(convert)
-# tvm                 legalised   apache-tvm 0.27.0.post1   agree
-# tvm                 rewritten   apache-tvm 0.27.0.post1   agree
+# torchscript          direct      torch 2.13.0              mismatch(values, inputs)   known   agrees with one-by-one
+# torchscript          rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
+# torchscript-frozen   direct      torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
+# torchscript-frozen   rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
+# torchscript-graph    direct      torch 2.13.0              mismatch(values, inputs)   known   agrees with one-by-one
+# torchscript-graph    rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
+# torchscript-legacy   direct      torch 2.13.0              mismatch(values, inputs)   known   agrees with one-by-one
+# torchscript-legacy   rewritten   torch 2.13.0              mismatch(values, inputs)   known   origin: torchscript; agrees with one-by-one
+# export               direct      torch 2.13.0              agree
+# export               rewritten   torch 2.13.0              agree
+# torchscript-trace    direct      torch 2.13.0              agree
+# torchscript-trace    rewritten   torch 2.13.0              agree
+# tvm                  direct      apache-tvm 0.27.0.post1   refused(convert)
+# tvm                  legalised   apache-tvm 0.27.0.post1   agree
+# tvm                  rewritten   apache-tvm 0.27.0.post1   agree
 
 import torch
 

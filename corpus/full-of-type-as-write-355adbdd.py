@@ -1,17 +1,21 @@
 # Writes 0 into y.type_as(y)[:] and returns x: torchscript-graph leaves an input wrong.
 #
 # inplace-fuzz: 1
-# torchscript         direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
-# torchscript         rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
-# torchscript-graph   direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
-# torchscript-graph   rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
-# torchscript-trace   direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
-# torchscript-trace   rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
-# export              direct      torch 2.13.0              agree
-# export              rewritten   torch 2.13.0              agree
-# tvm                 direct      apache-tvm 0.27.0.post1   agree
-# tvm                 legalised   apache-tvm 0.27.0.post1   agree
-# tvm                 rewritten   apache-tvm 0.27.0.post1   agree
+# torchscript          direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
+# torchscript          rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
+# torchscript-frozen   direct      torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
+# torchscript-frozen   rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
+# torchscript-graph    direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
+# torchscript-graph    rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
+# torchscript-legacy   direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
+# torchscript-legacy   rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
+# torchscript-trace    direct      torch 2.13.0              mismatch(inputs)   known   agrees with to-dtype
+# torchscript-trace    rewritten   torch 2.13.0              mismatch(inputs)   known   origin: torchscript; agrees with to-dtype
+# export               direct      torch 2.13.0              agree
+# export               rewritten   torch 2.13.0              agree
+# tvm                  direct      apache-tvm 0.27.0.post1   agree
+# tvm                  legalised   apache-tvm 0.27.0.post1   agree
+# tvm                  rewritten   apache-tvm 0.27.0.post1   agree
 
 import torch
 
