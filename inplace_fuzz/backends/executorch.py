@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.backends.exported import Signature, dense
+from inplace_fuzz.backends.exported import Signature
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
@@ -30,7 +30,8 @@ class ExecuTorch:
         *EXPORT_REFUSALS,
         Refusal("SpecViolationError", r"is not in Core ATen opset"),
         Refusal("RuntimeError", r"Missing out variants", "an operator that the runtime has no kernel for"),
-        Refusal("RuntimeError", r"error 0x14|error:? 0?x?14", "a kernel that the runtime does not have"),
+        Refusal("RuntimeError", r"should be contiguous or channels-last", "an input with other strides"),
+        Refusal("RuntimeError", r"error:? 0x:?14", "a kernel that the runtime does not have"),
     )
     form: str = "fx"
     stateless: bool = True
@@ -67,7 +68,7 @@ class ExecuTorch:
         method = kept[1].load_method("forward")
 
         def call(*args: Any, _alive: Any = kept) -> Any:  # a method does not keep its program alive
-            results = method.execute([dense(value) for value in signature.inputs(args).values()])
+            results = method.execute([_given(value) for value in signature.inputs(args).values()])
             return signature.result(results[k] for k in own)
 
         return Compiled(call, None)
@@ -80,6 +81,15 @@ class ExecuTorch:
         from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
         return exir.to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+
+
+def _given(value: Any) -> torch.Tensor:
+    """A copy with the strides that the program was exported with: the order of dimensions is part of it, and one of
+    another order is read as if it were that one. The runtime itself says which it does not take.
+    """
+    tensor = value.detach() if isinstance(value, torch.Tensor) else torch.tensor(value)
+    copy = tensor.clone()
+    return copy if copy.stride() == tensor.stride() else tensor
 
 
 EXECUTORCH = ExecuTorch("executorch")

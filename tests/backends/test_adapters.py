@@ -142,3 +142,27 @@ def test_sizes_are_left_open_where_the_backend_says_so() -> None:
     with pytest.raises(AssertionError, match="Guard failed"):
         taken["export"](torch.ones(5))
     assert taken["export-dynamic"](torch.ones(5)).shape == (5,)
+
+
+@pytest.mark.parametrize(
+    ("message", "refused"),
+    [
+        ("Failed to load method forward, error: 0x:14", True),
+        ("Input 0 for method forward should be contiguous or channels-last.", True),
+        ("method->execute() failed with error 0x12", False),
+    ],
+)
+def test_executorch_refuses_what_its_runtime_says_that_it_does_not_take(message: str, refused: bool) -> None:
+    error = RuntimeError(message)
+    assert any(r.matches(error, "run") for r in backends.load("executorch").refusals) is refused
+
+
+def test_executorch_is_given_the_strides_that_the_program_was_exported_with() -> None:
+    from inplace_fuzz.backends.executorch import _given
+
+    base = torch.arange(7.0)
+    for given in (base[:6].view(2, 3), base[:6].view(3, 2).t(), base.as_strided((3, 2), (1, 4)), base[:1].expand(2, 2)):
+        assert _given(given).stride() == given.stride()
+        assert torch.equal(_given(given), given)
+    assert _given(base).data_ptr() != base.data_ptr()
+    assert _given(2).item() == 2
