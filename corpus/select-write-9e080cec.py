@@ -44,7 +44,7 @@ def inputs():
 #     eager  [1, 0]
 #     iree   [1, 2]
 #                ^
-# pnnx/direct says: NameError: name 'v_key' is not defined
+# pnnx/direct says: NameError: name 'v_…' is not defined
 if __name__ == "__main__":
     from inplace_fuzz import show_difference
 

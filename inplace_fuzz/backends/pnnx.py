@@ -60,9 +60,17 @@ class Pnnx:
 
         def call(*args: Any) -> Any:
             leaves = list(signature.inputs(args).values())
-            return signature.result(pytree.tree_leaves(written(*[dense(leaves[k]) for k in taken])))
+            try:
+                return signature.result(pytree.tree_leaves(written(*[dense(leaves[k]) for k in taken])))
+            except NameError as error:
+                raise NameError(_told(str(error))) from error
 
         return Compiled(call)
+
+
+def _told(message: str) -> str:
+    """What an operand is called that the converter lost is another word each time: `v_22`, `v_out`, `v_key`."""
+    return re.sub(r"'v_\w+'", "'v_…'", message)
 
 
 PNNX = Pnnx()

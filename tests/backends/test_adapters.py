@@ -166,3 +166,11 @@ def test_executorch_is_given_the_strides_that_the_program_was_exported_with() ->
         assert torch.equal(_given(given), given)
     assert _given(base).data_ptr() != base.data_ptr()
     assert _given(2).item() == 2
+
+
+def test_a_lost_operand_of_pnnx_has_one_message_whatever_it_is_called() -> None:
+    from inplace_fuzz.backends.pnnx import _told
+
+    told = {_told(f"name '{word}' is not defined") for word in ("v_22", "v_out", "v_key")}
+    assert len(told) == 1
+    assert _told("name 'inf' is not defined") == "name 'inf' is not defined"

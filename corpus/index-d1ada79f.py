@@ -1,0 +1,49 @@
+# Writes 0 at an empty index tensor: onnxruntime-torchscript-trace dies of SIGFPE.
+#
+# inplace-fuzz: 1
+# iree                            direct      iree-base-compiler 3.13.0   crash(SIGFPE)   known
+# onnxruntime-torchscript-trace   direct      onnxruntime 1.32.0          crash(SIGFPE)   known
+# tvm                             direct      apache-tvm 0.27.0.post1     error(build)    known
+# executorch                      direct      executorch 1.5.1            agree
+# executorch                      legalised   executorch 1.5.1            agree
+# executorch                      rewritten   executorch 1.5.1            agree
+# export                          direct      torch 2.13.0                agree
+# export                          rewritten   torch 2.13.0                agree
+# iree                            legalised   iree-base-compiler 3.13.0   agree
+# iree                            rewritten   iree-base-compiler 3.13.0   agree
+# onnxruntime                     direct      onnxruntime 1.32.0          agree
+# onnxruntime                     legalised   onnxruntime 1.32.0          agree
+# onnxruntime                     rewritten   onnxruntime 1.32.0          agree
+# onnxruntime-torchscript-trace   legalised   onnxruntime 1.32.0          agree
+# onnxruntime-torchscript-trace   rewritten   onnxruntime 1.32.0          agree
+# openvino                        direct      openvino 2026.4.1           agree
+# openvino                        legalised   openvino 2026.4.1           agree
+# openvino                        rewritten   openvino 2026.4.1           agree
+# pnnx                            direct      pnnx 20261020               agree
+# pnnx                            legalised   pnnx 20261020               agree
+# pnnx                            rewritten   pnnx 20261020               agree
+# torchscript-trace               direct      torch 2.13.0                agree
+# torchscript-trace               rewritten   torch 2.13.0                agree
+# tvm                             legalised   apache-tvm 0.27.0.post1     agree
+# tvm                             rewritten   apache-tvm 0.27.0.post1     agree
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x, i):
+        x[i] = 0.0
+        return x
+
+
+def inputs():
+    return (torch.tensor([1.0, 2.0]), torch.zeros([0], dtype=torch.int64))
+
+
+# iree/direct says: died of SIGFPE in build
+# onnxruntime-torchscript-trace/direct says: died of SIGFPE in convert
+# tvm/direct says: InternalError: Check failed: pb->value != 0 (0 vs. 0) : Divide by zero
+if __name__ == "__main__":
+    from inplace_fuzz import show_difference
+
+    show_difference(M, inputs, backend="iree")
