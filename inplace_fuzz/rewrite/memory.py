@@ -32,10 +32,11 @@ class Root:
 
     external:   the input or attribute whose caller sees writes; None for a tensor made inside
     contiguous: known to be made contiguous
+    laid_as:    whose layout it has, where its operator copied that with the whole storage behind it
     without_grad: it was written only where gradients are off, so the write-back must not be recorded either
     """
 
-    __slots__ = ("block", "clock", "constant", "contiguous", "cur", "external", "first", "without_grad")
+    __slots__ = ("block", "clock", "constant", "contiguous", "cur", "external", "first", "laid_as", "without_grad")
 
     def __init__(self, value: Value, block: Block, *, external: Any = None, contiguous: bool = False) -> None:
         self.cur = self.first = value
@@ -44,6 +45,7 @@ class Root:
         self.external = external
         self.contiguous = contiguous
         self.constant = False
+        self.laid_as: Alias | None = None
         self.without_grad: bool | None = None
 
 
@@ -217,6 +219,11 @@ class Memory:
                 path.append((alias, content))
         elif alias.form == ROOT:
             root = alias.root
+            if root.laid_as is not None and _lies_twice(root.laid_as):
+                raise UnsupportedMutation(
+                    root.first.node.kind, "its result repeats elements in memory, as its argument does, and is written",
+                    source_line=self.location(), hint="call contiguous() on the argument first",
+                )  # fmt: skip
             if not content.fresh:
                 content = self.g.copy(certain(self.g, root.cur), content, False)
             self.set_root(root, content)
@@ -413,6 +420,23 @@ def lies_otherwise(alias: Alias) -> bool:
     For an input too: what is computed from its new content before the write-back takes on the strides of that.
     """
     return alias.form != ROOT or not alias.root.contiguous
+
+
+def _lies_twice(alias: Alias) -> bool:
+    """Whether two elements may be one place in memory, in a way that eager's clones keep: not by a stride of 0."""
+    while alias.form == STEP:
+        if alias.row.kind == "aten::as_strided":
+            sizes, strides = known_ints(alias.args[0]), known_ints(alias.args[1])
+            if sizes is None or strides is None or _overlaps(sizes, strides):
+                return True
+        elif alias.row.kind == "aten::unfold":
+            size, step = alias.args[1].py, alias.args[2].py
+            if not isinstance(size, int) or not isinstance(step, int) or step < size:
+                return True
+        alias = alias.parent
+    if alias.form == PHI:
+        return _lies_twice(alias.parent) or _lies_twice(alias.other)
+    return alias.form == ROOT and alias.root.laid_as is not None and _lies_twice(alias.root.laid_as)
 
 
 def _overlaps(sizes: list[int], strides: list[int]) -> bool:

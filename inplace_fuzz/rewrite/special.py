@@ -138,7 +138,16 @@ class Special:
             raise self.refuse(node.kind, "the storage behind a view is not known")
         if source.root.external is not None:
             self.need_plain_storage(source)
+        self.scatter(node, row)
+
+    def scatter(self: Any, node: Node, row: Any) -> None:
+        """`slice_scatter` and its like copy all of the storage behind their argument, and lay their result there as the
+        argument lies: with its gaps, its offset, and its repeats but for those of stride 0.
+        """
+        source = node.inputs[0].bound
         self.copy(node, self.values(node.inputs), schemas.PURE)
+        if source.__class__ is Alias:
+            node.outputs[0].bound.root.laid_as = source.moved or source
 
     def unknown_alias(self: Any, node: Node, row: Any) -> None:
         """Its result may be its argument, or look at it, and its schema does not say so."""

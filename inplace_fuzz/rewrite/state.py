@@ -248,22 +248,45 @@ class State:
         """A caller's storage may be larger than its tensor: what is looked at must lie in the tensor, which is all that
         can be written back.
         """
+        self._guard_reach(
+            base, args, "the caller's storage",
+            f"inplace_fuzz: as_strided looks beyond {_name(base)} into its storage; "
+            "give functionalize() example_inputs",
+        )  # fmt: skip
+
+    def need_own_storage(self: Any, base: Alias, args: tuple[Value, ...]) -> None:
+        """What a scatter made lies as its argument does, in a copy of all the storage behind that. What is written to
+        it later does not, so nothing but the tensor may be looked at. Asked of the argument, as the program lays it.
+        """
+        g, source, kind = self.g, base.root.laid_as, base.root.first.node.kind
+        if any(root.laid_as is not None for root in source.roots):
+            raise self.refuse("aten::as_strided", f"the storage that {kind} copied is itself such a copy")
+        seen = self.memory.witness(source)
+        plain = g.call("aten::is_contiguous", (seen,), BOOL)
+        first = g.call("aten::eq", (g.call("aten::storage_offset", (seen,), INT), 0), BOOL)
+        self._guard(
+            g.call("aten::__not__", (g.call("aten::__and__", (plain, first), BOOL),), BOOL),
+            f"inplace_fuzz: as_strided looks at what {kind} made of a tensor that is not contiguous from the start of "
+            "its storage; clone that first",
+        )
+        self._guard_reach(
+            base, args, f"the storage that {kind} copied",
+            f"inplace_fuzz: as_strided looks beyond what {kind} made into the storage that it copied",
+        )  # fmt: skip
+
+    def _guard_reach(self: Any, base: Alias, args: tuple[Value, ...], where: str, message: str) -> None:
         g = self.g
         sizes, strides = known_ints(args[0]), known_ints(args[1])
         if sizes is None or strides is None:
             raise self.refuse(
-                "aten::as_strided", "how far it reaches into the caller's storage is not known",
+                "aten::as_strided", f"how far it reaches into {where} is not known",
                 hint="give constant sizes and strides",
             )  # fmt: skip
         if 0 in sizes:
             return
         reach = 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
         end = reach if args[2].py is None else add(g, args[2], reach)
-        self._guard(
-            g.call("aten::lt", (g.numel(base.root.first), end), BOOL),
-            f"inplace_fuzz: as_strided looks beyond {_name(base)} into its storage; "
-            "give functionalize() example_inputs",
-        )
+        self._guard(g.call("aten::lt", (g.numel(base.root.first), end), BOOL), message)
 
     def guards(self: Any, written: list[Alias]) -> None:
         """Check, when the program runs, what was assumed: that a written input shares no memory with another."""

@@ -335,13 +335,8 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
         if base.root.external is not None:
             self.need_plain_storage(base)
             self.need_reach(base, args)
-        elif base.root.first.node is not None and base.root.first.node.kind in _KEEP_GAPS:
-            plain = self.g.call("aten::is_contiguous", (base.root.first,), BOOL)
-            self._guard(
-                self.g.call("aten::__not__", (plain,), BOOL),
-                f"inplace_fuzz: as_strided looks at what {base.root.first.node.kind} made of a tensor that is not "
-                "contiguous; call contiguous() on that first",
-            )
+        elif base.root.laid_as is not None:
+            self.need_own_storage(base, args)
         return base, args
 
     def either_storage(self, source: Alias, row: View, args: tuple[Value, ...]) -> Alias:
@@ -404,8 +399,6 @@ def _first_source_line(text: str) -> str:
     return lines[-1].strip() if lines else ""
 
 
-# Copies with the very strides of their argument, and so with its gaps; what is written to them later has none.
-_KEEP_GAPS = frozenset(f"aten::{name}_scatter" for name in ("slice", "select", "diagonal", "as_strided"))
 _CONTIGUOUS_COPIES = frozenset(["aten::reshape", "aten::flatten", "aten::ravel", "aten::contiguous"])
 
 
@@ -431,6 +424,8 @@ def handler_table(rules: Rules) -> dict[str, tuple[Handler, Any]]:
         table[kind] = Walk.dropout, None
     table["aten::as_strided_copy"] = Walk.storage_copy, None
     table["aten::as_strided_scatter"] = Walk.storage_scatter, None
+    for name in ("slice", "select", "diagonal"):
+        table[f"aten::{name}_scatter"] = Walk.scatter, None
     table["aten::batch_norm"] = Walk.normalise, 5
     table["aten::instance_norm"] = Walk.normalise, 5
     for kind in _SAME_OBJECT:

@@ -113,5 +113,47 @@ def test_the_gaps_that_a_scatter_keeps_are_not_looked_at() -> None:
     gaps = TensorSpec((2,), "float32", (1.0, 2.0, 3.0), strides=(2,))
     verdict = judged(gaps, lines)["torchscript-graph"]
     assert verdict.kind is Kind.REFUSED, str(verdict)
-    assert "aten::slice_scatter made of a tensor that is not contiguous" in verdict.message
+    assert "aten::slice_scatter made of a tensor that is not contiguous from the start" in verdict.message
     assert judged(TensorSpec((3,), "float32", EIGHT[:3]), lines)["torchscript-graph"].kind is Kind.AGREE
+
+
+def test_nor_the_storage_around_a_view_that_a_scatter_copies() -> None:
+    """A view that is contiguous lies at an offset, in a larger storage; the scatter copies all of that."""
+    lines = (
+        "w = x[{0}]",
+        "r = torch.select_scatter(w, w[0] * 0, 0, -1)",
+        "v = r.as_strided([2], [1], {1})",
+        "r.neg_()",
+        "return v + 0, r",
+    )
+    square = TensorSpec((2, 2), "float32", EIGHT[:4])
+    at_an_offset = judged(square, tuple(line.format(1, 0) for line in lines))["torchscript-graph"]
+    assert at_an_offset.kind is Kind.REFUSED, str(at_an_offset)
+    assert "contiguous from the start of its storage" in at_an_offset.message
+    too_far = judged(square, tuple(line.format(0, 1) for line in lines))["torchscript-graph"]
+    assert too_far.kind is Kind.REFUSED, str(too_far)
+    assert "beyond what aten::select_scatter made" in too_far.message
+    assert judged(square, tuple(line.format(0, 0) for line in lines))["torchscript-graph"].kind is Kind.AGREE
+
+
+@pytest.mark.parametrize(
+    ("view", "kept"),
+    [
+        ("x.as_strided([2, 2], [1, 1], 0)", True),
+        ("x.unfold(0, 2, 1)", True),
+        ("x.unfold(0, 2, 2)", False),
+        ("x.as_strided([2, 2], [2, 1], 0)", False),
+        ("x[:2].expand(2, 2)", False),  # by a stride of 0: eager's copy has each element for itself
+    ],
+)
+def test_a_scatter_keeps_the_repeats_of_its_argument(view: str, kept: bool) -> None:
+    four = TensorSpec((4,), "float32", EIGHT[:4])
+    lines = (f"r = torch.select_scatter({view}, x[:2] * 3, 0, -1)", "r[-1:].sub_(r[:1] * 2)", "return r + 0, x")
+    verdict = judged(four, lines)["torchscript-graph"]
+    if not kept:
+        assert verdict.kind is Kind.AGREE, str(verdict)
+        return
+    assert verdict.kind is Kind.REFUSED, str(verdict)
+    assert "repeats elements in memory, as its argument does" in verdict.message
+    # Where nobody writes it, the operator itself lays it out as eager does.
+    assert judged(four, (lines[0], "return r + 0, x"))["torchscript-graph"].kind is Kind.AGREE
