@@ -1,4 +1,4 @@
-# Writes 0 at a negative index in a tensor: iree writes outside the tensor.
+# Writes 0 at a negative index in a tensor: iree dies of SIGSEGV.
 #
 # inplace-fuzz: 1
 # iree                            direct      iree-base-compiler 3.13.0   crash(SIGSEGV)   known
