@@ -28,7 +28,7 @@ def test_a_root_cause_is_in_its_corpus_files(
         faults = [row for row in rows(name) if row[0] == backend and row[4:5] == ["known"]]
         assert faults, f"{name} has no fault of {backend}"
         lanes = {row[1] for row in faults}
-        assert (len(lanes) > 1 if lane == "every" else lane in lanes), f"{name} has {backend} in {lanes}"
+        assert len(lanes) > 1 if lane == "every" else lane in lanes, f"{name} has {backend} in {lanes}"
         known |= {row[3] for row in faults}
     wanted = {said.strip() for said in re.findall(r"\w+\([\w, ]+\)", verdicts)}
     assert wanted <= known, f"{what}: the files have {known}"
