@@ -1,7 +1,8 @@
 """The temporary directory of one session, which goes away however the session ends.
 
-Its `lock` file is held by the process that made it. The lock ends with that process, even by SIGKILL, so a directory
-whose lock can be taken is nobody's, and the next session removes it.
+Its `lock` file is held, shared, by the process that made it and by each warm process. A lock ends with its process,
+even by SIGKILL, so a directory whose lock can be taken is nobody's: the last warm process of a killed session removes
+it, and where there was none yet, the next session does.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ class SessionDirectory:
             )
         remove_abandoned()
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._lock = os.open(self.path / "made", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        # It has its name only once it is held: another session would take it for abandoned.
+        os.rename(self.path / "made", self.path / "lock")
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
@@ -47,15 +50,24 @@ def remove_abandoned() -> None:
                 _remove_unlocked(path)
 
 
-def remove_if_last(directory: Path) -> None:
-    """For a warm process that outlives its session: removes the session's directory when nothing else is in it.
+def hold(directory: Path) -> int:
+    """Keeps a session's directory from being taken for abandoned, as long as the descriptor is open.
+
+    OSError when the session is over and its directory gone.
+    """
+    lock = os.open(directory / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def let_go(directory: Path, lock: int) -> None:
+    """Ends a `hold`, and removes the directory when nobody else holds it.
 
     The lock of a process that is being killed is let go a moment after its sockets.
     """
+    os.close(lock)
     for _ in range(50):
-        if not directory.is_dir() or set(os.listdir(directory)) > {"lock"}:
-            return
-        if _remove_unlocked(directory):
+        if not directory.is_dir() or _remove_unlocked(directory):
             return
         time.sleep(0.01)
 

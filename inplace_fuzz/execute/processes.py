@@ -25,10 +25,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent(number: int, parent: int) -> None:
-    """Asks for signal `number` when the parent dies; ends at once where it is dead already."""
+    """Asks for signal `number` when the parent dies, and sends it where that has happened already."""
     _libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
     if os.getppid() != parent:
-        os._exit(0)
+        signal.raise_signal(number)
 
 
 def set_subreaper(on: bool) -> None:

@@ -35,7 +35,7 @@ from types import FrameType
 from typing import Any
 
 from inplace_fuzz.execute import processes, worker
-from inplace_fuzz.execute.directory import remove_if_last
+from inplace_fuzz.execute.directory import hold, let_go
 
 _PACKET = 1 << 16
 
@@ -45,8 +45,9 @@ class _SupervisorGone(Exception):
 
 
 class Zygote:
-    def __init__(self, control: socket.socket, directory: str, supervisor: int) -> None:
+    def __init__(self, control: socket.socket, directory: str, supervisor: int, lock: int) -> None:
         self._control = control
+        self._lock = lock
         self._directory = directory
         self._supervisor = supervisor
         self._warm: set[str] = set()
@@ -60,9 +61,9 @@ class Zygote:
         # From here on this process only waits, and sees the end of its socket. SIGCONT wakes it where a program has
         # stopped it; it does no harm when a mere thread of the supervisor ends, which sends the same signal.
         signal.signal(signal.SIGCONT, self._look_for_supervisor)
-        processes.die_with_parent(signal.SIGCONT, self._supervisor)
-        self._freeze()
         try:
+            processes.die_with_parent(signal.SIGCONT, self._supervisor)
+            self._freeze()
             self._tell({"ready": True, "resident": processes.resident(os.getpid())})
             while True:
                 message, fds = self._hear()
@@ -76,7 +77,7 @@ class Zygote:
             signal.signal(signal.SIGCONT, signal.SIG_IGN)
             _remove(self._directory)
             if not self._dismissed:
-                remove_if_last(Path(self._directory).parent)
+                let_go(Path(self._directory).parent, self._lock)
 
     def _tell(self, message: dict[str, Any]) -> None:
         try:
@@ -117,6 +118,7 @@ class Zygote:
         if pid == 0:
             # In the child: `run` never returns.
             os.close(self._control.fileno())
+            os.close(self._lock)
             worker.run(mine, (fds[0], fds[1], fds[2]), directory, message["limits"])
         for fd in fds:
             os.close(fd)
@@ -217,19 +219,23 @@ def _ignore(key: tuple[str, str], news: object) -> None:
 
 def main() -> None:
     fd, directory, supervisor = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    try:
+        lock = hold(Path(directory).parent)
+    except OSError:
+        return  # the session ended before this process had begun, and took the directory along
 
     def tidy(number: int, frame: FrameType | None) -> None:
-        """The supervisor died while this process was importing, and could not see it."""
+        """The supervisor died while this process was starting or importing, and could not see it."""
         del number, frame
         _remove(directory)
-        remove_if_last(Path(directory).parent)
+        let_go(Path(directory).parent, lock)
         os._exit(0)
 
     signal.signal(signal.SIGTERM, tidy)
     processes.die_with_parent(signal.SIGTERM, supervisor)
     processes.set_subreaper(True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Zygote(socket.socket(fileno=fd), directory, supervisor).serve()
+    Zygote(socket.socket(fileno=fd), directory, supervisor, lock).serve()
     os._exit(0)  # everything is tidied, and taking torch apart takes longer than anyone wants to wait
 
 

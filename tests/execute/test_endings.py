@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from inplace_fuzz.execute.directory import PREFIX, InsideWorker, SessionDirectory, remove_abandoned
+from inplace_fuzz.execute.directory import PREFIX, InsideWorker, SessionDirectory, hold, let_go, remove_abandoned
 from inplace_fuzz.execute.engine import Engine, Limits, Task
 from inplace_fuzz.execute.processes import MARKER
 from tests.execute.leftovers import no_leftovers
@@ -119,6 +120,37 @@ def test_a_killed_session_leaves_its_directory_to_the_next(tmp_path: Path, monke
     assert {p.name for p in tmp_path.iterdir()} == {mine.path.name, strange.name}
     mine.remove()
     assert list(tmp_path.iterdir()) == [strange]
+
+
+@pytest.mark.parametrize("session", ["killed", "over"])
+def test_a_warm_process_that_starts_after_its_supervisor_has_gone(session: str, tmp_path: Path) -> None:
+    directory = tmp_path / f"{PREFIX}1-session"
+    (directory / "1" / "home").mkdir(parents=True)
+    (directory / "2").mkdir()  # of one that was not even started
+    (directory / "1.log").touch()
+    if session == "killed":
+        (directory / "lock").touch()
+    nobody = 1
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        arguments = [str(theirs.fileno()), str(directory / "1"), str(nobody)]
+        command = [sys.executable, "-m", "inplace_fuzz.execute.zygote", *arguments]
+        done = subprocess.run(command, pass_fds=[theirs.fileno()], timeout=60, check=False)
+    assert done.returncode == 0
+    assert directory.exists() == (session == "over")
+
+
+def test_a_session_with_a_living_process_is_not_abandoned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    directory = tmp_path / f"{PREFIX}1-session"
+    directory.mkdir()
+    (directory / "lock").touch()
+    first, second = hold(directory), hold(directory)
+    let_go(directory, first)
+    remove_abandoned()
+    assert directory.exists()
+    let_go(directory, second)
+    assert not directory.exists()
 
 
 def test_workers_start_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
