@@ -26,6 +26,7 @@ from inplace_fuzz.campaign.reduce import expectations, reduce
 from inplace_fuzz.campaign.schedule import Group, Schedule
 from inplace_fuzz.campaign.store import Finding, Store, StoreError
 from inplace_fuzz.campaign.text import entry_comment, entry_title
+from inplace_fuzz.campaign.waiting import Waiting
 from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict, base_name
 from inplace_fuzz.core.features import features
 from inplace_fuzz.core.intake import TRUST
@@ -36,8 +37,6 @@ from inplace_fuzz.judge.bucket import bucket, normalise_message
 from inplace_fuzz.shrink import rank
 from inplace_fuzz.shrink.respell import BY_NAME, Respelling, respelled
 
-_MOST_SHRINKS = 16  # of one mismatch bucket
-_MOST_REPEATS = 4  # shrinks in a row that gave nothing new, after which a bucket rests
 _KEPT_PER_BUCKET = 400  # findings of one bucket that are stored; the tally counts them all
 _GRACE = 5.0  # seconds that what is in flight may take when the time is over
 _SAVE_EVERY = 5.0  # seconds between writes of the totals
@@ -113,15 +112,13 @@ class Campaign:
         self.listener = listener
         self.progress = Progress()
         self.causes = Causes()
-        self.waiting: list[Finding] = []
+        self._waiting = Waiting(self.causes)
         self._targets: dict[tuple[str, str], Target] = {}
         self._baseline = Baseline()
         self._seconds: dict[tuple[str, str, str], float] = defaultdict(float)
         self._features: Counter[tuple[str, str]] = Counter()
         self._refusals: Counter[tuple[str, str, str, str]] = Counter()
         self._stored: Counter[str] = Counter()
-        self._shrinks: Counter[str] = Counter()
-        self._repeats: Counter[str] = Counter()
         self._direct: dict[tuple[int, str], Verdict] = {}  # what the first lane of a backend gave, by task
         self._saved = 0.0
         self.unshrunk: list[Finding] = []
@@ -191,7 +188,7 @@ class Campaign:
         for finding in store.findings(state="new") if self.config.resume else ():
             # What an earlier run left unshrunk, where its backend is still here. It may be from another machine.
             if (finding.backend, finding.lane) in self._targets and self._may_run(finding):
-                self.waiting.append(finding)
+                self._waiting.add(finding)
 
     def _may_run(self, finding: Finding) -> bool:
         try:
@@ -278,7 +275,7 @@ class Campaign:
         self._stored[place] += 1
         store.add(finding)
         if finding.id and finding.state not in {"unstable", "baseline"}:
-            self.waiting.append(finding)
+            self._waiting.add(finding)
 
     def _inherited(self, result: Result) -> bool:
         """Whether a lane only repeats what the direct lane of its backend gave for the same program."""
@@ -298,18 +295,9 @@ class Campaign:
                 self._features[kind, name] += 1
 
     def _next_waiting(self) -> Finding | None:
-        """The finding most likely to be news: unexplained, of the bucket shrunk least, the smallest program first."""
-        self.waiting = [f for f in self.waiting if not self._rests(f)]
-        self.progress.waiting = sum(f.state == "new" for f in self.waiting)
-        if not self.waiting:
-            return None
-        return min(self.waiting, key=lambda f: (f.state != "new", self._shrinks[f.bucket], len(f.program.source), f.id))
-
-    def _rests(self, finding: Finding) -> bool:
-        if has_message(finding.verdict):
-            return finding.state == "explained" or bool(self.causes.known(finding.bucket))
-        spent = self._shrinks[finding.bucket] >= _MOST_SHRINKS or self._repeats[finding.bucket] >= _MOST_REPEATS
-        return spent and finding.state == "explained"
+        finding = self._waiting.next()
+        self.progress.waiting = len(self._waiting.unexplained())
+        return finding
 
     # ----------------------------------------------------------------------------------------------------- shrinking
     def _shrink_next(self, engine: Engine, store: Store, seconds: float) -> bool:
@@ -317,7 +305,7 @@ class Campaign:
         finding = self._next_waiting()
         if finding is None:
             return False
-        self.waiting.remove(finding)
+        self._waiting.remove(finding)
         started = time.monotonic()
         base = self.progress.shrunk
         self.progress.phase = f"shrinking {finding.backend}/{finding.lane} {finding.verdict}"
@@ -360,7 +348,7 @@ class Campaign:
             f"our own fault: shrinking {finding.backend}/{finding.lane} {finding.verdict} raised "
             f"{type(error).__name__}: {error}; the finding is kept as it was drawn"
         )
-        self._shrinks[finding.bucket] += 1
+        self._waiting.shrunk(finding.bucket)
         finding.state = "unshrunk"
         store.update(finding)
         self.unshrunk.append(finding)
@@ -390,7 +378,7 @@ class Campaign:
             self.progress.known[entry] += finding.state == "new"
             finding.state = "known" if entry in self._at_start else "duplicate"
             finding.cause, finding.entry = f"agrees with {', '.join(r.name for r in known)}", entry
-            self._repeats[finding.bucket] += 1
+            self._waiting.repeated(finding.bucket)
             store.update(finding)
             return True
         if str(bucket(finding.backend, finding.lane, verdict)) != finding.bucket:
@@ -399,7 +387,7 @@ class Campaign:
 
     def _settle(self, engine: Engine, store: Store, finding: Finding) -> None:
         """Decides what a shrunk finding is, saves a new root cause, and commits."""
-        self._shrinks[finding.bucket] += 1
+        self._waiting.shrunk(finding.bucket)
         if finding.minimal is None or finding.minimal_verdict is None:
             finding.state = "unstable"
             store.update(finding)
@@ -412,9 +400,9 @@ class Campaign:
         if entry:
             finding.state = "known" if entry in self._at_start else "duplicate"
             finding.entry = entry
-            self._repeats[finding.bucket] += 1
+            self._waiting.repeated(finding.bucket)
         else:
-            self._repeats[finding.bucket] = 0
+            self._waiting.repeated(finding.bucket, again=False)
             finding.state = "found"
             finding.entry = self._save_entry(engine, finding, verdict)
         store.update(finding)
@@ -465,12 +453,12 @@ class Campaign:
     def _look_at_rest(self, engine: Engine, store: Store) -> None:
         """Of what there was no time to shrink, what holds nothing but known causes is not new."""
         started = time.monotonic()
-        for finding in [f for f in self.waiting if f.state == "new"]:
+        for finding in self._waiting.unexplained():
             if time.monotonic() - started > _LOOK_SECONDS:
                 break
             known = self._known_in(finding)
             if known and self._is_cured(engine, store, finding, known):
-                self.waiting.remove(finding)
+                self._waiting.remove(finding)
             self._tick(store)
 
     # ------------------------------------------------------------------------------------------------------ progress
@@ -500,7 +488,7 @@ class Campaign:
 
     def new_findings(self) -> list[Finding]:
         """What a gate must fail on: new root causes, and findings that there was no time to shrink."""
-        return [*self.progress.found, *self.unshrunk, *(f for f in self.waiting if f.state == "new")]
+        return [*self.progress.found, *self.unshrunk, *self._waiting.unexplained()]
 
 
 def smallest(findings: list[Finding]) -> list[Finding]:
