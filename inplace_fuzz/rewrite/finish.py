@@ -77,11 +77,13 @@ class Finish:
     def each_time(self: Any, constant: Value) -> Value:
         """A tensor of its own in each call, where the content is the same in all. TorchScript's executor computes what
         depends on no input once, and hands that tensor out again and again; it does not fold what it takes to be
-        random, such as a dropout that drops nothing.
+        random, such as a dropout that drops nothing. It has to be `alpha_dropout`: with a probability of 0 it gives any
+        dtype back as it is and draws nothing, and no executor has a formula of its own for it. The legacy one has one
+        for `dropout`, which takes floats alone.
         """
         if not self.executor:
             return self.g.clone(constant, None)  # type: ignore[no-any-return]
-        return self.g.clone(self.g.dropout(constant, 0.0, True), None)  # type: ignore[no-any-return]
+        return self.g.clone(self.g.alpha_dropout(constant, 0.0, True), None)  # type: ignore[no-any-return]
 
     def output(self: Any, bound: Any) -> Value:
         if bound.__class__ is Alias:
