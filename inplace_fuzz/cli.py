@@ -6,8 +6,10 @@ than expected; 2 when the command itself could not do its work, with one line th
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,12 +45,22 @@ def user_errors(function: Callable[..., Any]) -> Callable[..., Any]:
             click.echo(f"inplace-fuzz: {error}", err=True)
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"inplace-fuzz: {where}{error.strerror or error}", err=True)
+            click.echo(f"inplace-fuzz: {where}{error.strerror or error}{_room(error)}", err=True)
         except KeyboardInterrupt:
             click.echo("inplace-fuzz: interrupted", err=True)
         sys.exit(2)
 
     return wrapped
+
+
+def _room(error: OSError) -> str:
+    """What to do about a temporary directory that cannot be used."""
+    if "temporary directory" in str(error):
+        return "; name one that can be written in TMPDIR"
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
+    if full and str(error.filename or "").startswith(tempfile.gettempdir()):
+        return "; free some space there, or name another directory in TMPDIR"
+    return ""
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click alone

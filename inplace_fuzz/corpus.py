@@ -12,10 +12,12 @@ fault is `known`. Versions are a distribution name and a version or a range; an 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,6 +41,7 @@ from inplace_fuzz.core.intake import read_file, shown_path
 from inplace_fuzz.judge.bucket import normalise_message
 
 FORMAT = 1
+_HALF = ".inplace-fuzz-"  # how files that are being written begin
 CURED = "agrees with "  # in a note, before the names of respellings
 _MARK = re.compile(r"inplace-fuzz:\s*(\d{1,9})$")
 _BACKEND = re.compile(r"[\w.:-]+")
@@ -255,17 +258,18 @@ def write_atomically(path: Path, text: str) -> None:
     """Writes beside the file and renames, so that a reader, a full disk or a kill never leaves half a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        handle, temporary = _half_written(path.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
+                os.chmod(temporary, 0o644)
+                os.replace(temporary, path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+        _keep_names(path.parent)
     except OSError as error:
         raise CorpusError(
             f"cannot write {path}: {error.strerror}; make the directory writable, free some space, "
@@ -273,13 +277,47 @@ def write_atomically(path: Path, text: str) -> None:
         ) from None
 
 
+def _half_written(directory: Path) -> tuple[int, str]:
+    """A new file beside the one to be written, locked, so that nobody takes it for what a kill has left."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=directory, prefix=_HALF, suffix=".tmp")
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)  # taken for one before it was locked
+
+
+def _keep_names(directory: Path) -> None:
+    """What was renamed into the directory is there after a power cut too."""
+    with suppress(OSError):  # not every file system can say so
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove_half_written(directory: Path) -> None:
+    """Removes what was being written when its writer was killed: a lock ends with the process that holds it."""
+    for path in directory.glob(f"{_HALF}*.tmp"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(handle)
+
+
 def check_writable(directory: Path) -> None:
-    """Raises CorpusError now rather than when the first finding is to be saved."""
+    """Raises CorpusError now rather than when the first finding is to be saved. Removes what a kill has left."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=directory, prefix=".", suffix=".tmp")
+        handle, name = _half_written(directory)
+        Path(name).unlink(missing_ok=True)
         os.close(handle)
-        os.unlink(name)
+        _remove_half_written(directory)
     except OSError as error:
         raise CorpusError(
             f"the corpus directory {directory} cannot be written: {error.strerror}; "

@@ -4,7 +4,8 @@ Never raises for a program's fault: whatever a compiler does short of killing th
 supervisor makes verdicts of deaths.
 
 A run is *dirty* where the backend promises the channel `again`: between its calls, the caller writes into the outputs
-of the one before. A mismatch is confirmed by a second run, and a clean run then says whether it needs that write.
+of the one before. A mismatch is confirmed by a second run, and a clean run then says whether it needs that write; an
+error is confirmed by a second run too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def evaluate(
 ) -> None:
     """Emits one verdict for eager (`agree` or `invalid`) and, where eager runs, one for each target.
 
-    Without `confirm` a mismatch is believed at once.
+    Without `confirm` a mismatch or an error is believed at once.
     """
     if logging.root.manager.disable < logging.WARNING:
         logging.disable(logging.WARNING)
@@ -81,11 +82,12 @@ def open_subject(program: Program) -> Subject | Verdict:
 
 
 def judge(subject: Subject, backend: Backend, lane: Lane, stage: Stage, *, confirm: bool = True) -> Verdict:
-    """The verdict of one backend and lane, confirmed by further runs when it differs from eager."""
+    """The verdict of one backend and lane, confirmed by further runs when it fails or differs from eager."""
     dirty = Channel.AGAIN in backend.channels
     seen = observe_target(subject, backend, lane, stage, dirty=dirty)
     if isinstance(seen, Verdict):
-        return seen
+        looked_at_again = confirm and seen.kind is Kind.ERROR
+        return _failed_again(subject, backend, lane, stage, seen, dirty=dirty) if looked_at_again else seen
     channels = promised(backend, lane)
     try:
         verdict = compare(subject.eager(dirty=dirty), seen, channels, exact=subject.program.exact)
@@ -103,6 +105,22 @@ def judge(subject: Subject, backend: Backend, lane: Lane, stage: Stage, *, confi
     if verdict.kind is not Kind.MISMATCH:
         return verdict
     return replace(verdict, origin=_origin(subject, backend, lane))
+
+
+def _failed_again(
+    subject: Subject, backend: Backend, lane: Lane, stage: Stage, verdict: Verdict, *, dirty: bool
+) -> Verdict:
+    """An error looked at a second time: flaky where the backend is right then, else as it was."""
+    second = observe_target(subject, backend, lane, stage, dirty=dirty)
+    if isinstance(second, Verdict):
+        return verdict if second.kind is verdict.kind else replace(verdict, nondeterministic=True)
+    try:
+        other = compare(subject.eager(dirty=dirty), second, promised(backend, lane), exact=subject.program.exact)
+    except CallFailed as failure:
+        return Verdict(Kind.INVALID, stage="run", message=one_line(failure.error))
+    if other.kind is not Kind.AGREE:
+        return replace(verdict, nondeterministic=True)
+    return replace(verdict, kind=Kind.FLAKY, message=f"{verdict} once ({verdict.message}), then agree")
 
 
 def _confirmed(

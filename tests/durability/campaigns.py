@@ -30,12 +30,19 @@ _PATIENCE = 120.0
 class Running:
     """A campaign under way; what it prints is read as it comes."""
 
-    def __init__(self, directory: Path, *, seed: int, examples: int = 24, places: tuple[str, ...] = PLACES) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        seed: int,
+        examples: int = 24,
+        places: tuple[str, ...] = PLACES,
+        prefix: tuple[str, ...] = (),
+    ) -> None:
         self.directory = directory
         self.examples = examples
-        self.process = started(
-            directory, "run", "--backends", BACKEND, "--seed", f"{seed}", "--examples", f"{examples}", *places
-        )
+        command = ("run", "--backends", BACKEND, "--seed", f"{seed}", "--examples", f"{examples}", *places)
+        self.process = started(directory, *command, prefix=prefix)
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

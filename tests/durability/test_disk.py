@@ -1,11 +1,13 @@
-"""A disk that is full, or may not be written: one line, exit status 2, and nothing lost of what was announced.
+"""A disk that is full: one line, exit status 2, and nothing lost of what was announced. See test_places.py too.
 
-The disks are mounted where that is permitted (containers often do not, even to root). Where it is not, a limit on how
-large any file may grow stands in for the full disk, and a file in the way for the read-only directory.
+The disk is mounted where that is permitted (containers often do not, even to root). Where it is not, a limit on how
+large any file may grow stands in for it.
 """
 
 from __future__ import annotations
 
+import itertools
+import os
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
@@ -48,8 +50,18 @@ class Disk:
                 while _written(file.write, b"x" * size):
                     pass
 
+    def use_up_names(self) -> None:
+        """Until no file can be made, though there is room in it."""
+        (self.path / "filler").touch()
+        try:
+            for number in itertools.count():
+                os.link(self.path / "filler", self.path / f"filler{number}")
+        except OSError:
+            return
+
     def free(self) -> None:
-        (self.path / "filler").unlink()
+        for path in self.path.glob("filler*"):
+            path.unlink()
 
 
 def _written(write: Callable[[bytes], int], data: bytes) -> bool:

@@ -21,10 +21,12 @@ def environment(temporary: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"}
 
 
-def ran(directory: Path, *arguments: str, seconds: float = 240.0) -> subprocess.CompletedProcess[str]:
-    """The finished command, run inside `directory`."""
+def ran(
+    directory: Path, *arguments: str, seconds: float = 240.0, prefix: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """The finished command, run inside `directory`, by way of the command `prefix` where one is given."""
     return subprocess.run(
-        [*_COMMAND, *arguments],
+        [*prefix, *_COMMAND, *arguments],
         cwd=directory,
         env=environment(directory / "temporary"),
         text=True,
@@ -34,10 +36,10 @@ def ran(directory: Path, *arguments: str, seconds: float = 240.0) -> subprocess.
     )
 
 
-def started(directory: Path, *arguments: str) -> subprocess.Popen[str]:
+def started(directory: Path, *arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """The command under way, in a session of its own, as a terminal would have it."""
     return subprocess.Popen(
-        [*_COMMAND, *arguments],
+        [*prefix, *_COMMAND, *arguments],
         cwd=directory,
         env=environment(directory / "temporary"),
         text=True,
