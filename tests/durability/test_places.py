@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from inplace_fuzz import corpus
 from inplace_fuzz.campaign.store import Store
+from inplace_fuzz.cli import cli
 from tests.campaign.test_store import finding
 from tests.durability.campaigns import BACKEND, PLACES, Kept, Running
 from tests.durability.test_disk import Disk, assert_one_line, disk  # noqa: F401 - a fixture
@@ -77,7 +79,8 @@ def test_a_corpus_that_may_not_be_written_any_more(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lacking", ["room", "files"])
 def test_a_temporary_directory_without(lacking: str, disk: Disk, tmp_path: Path) -> None:  # noqa: F811
-    """Where no more can be made in it, the campaign says so; that no byte can be written there stops nothing."""
+    """That no byte can be written there stops nothing. Where no file can be made, the campaign may go on in those that
+    it has, or say so in one line."""
     temporary = tmp_path / "temporary"
     disk.path.rename(temporary)
     disk.path = temporary
@@ -93,15 +96,36 @@ def test_a_temporary_directory_without(lacking: str, disk: Disk, tmp_path: Path)
     status = running.end()
     kept.take(running.text)
     kept.assert_no_process(running.process.pid)
-    if lacking == "room":
-        assert status == 0, running.text
-    else:
-        assert status == 2, running.text
+    if status:
+        assert (lacking, status) == ("files", 2), running.text
         assert_one_line(running.text, "TMPDIR", "No space left")
     disk.free()
     kept.assert_no_file()
     kept.resume(seed=4)
     kept.assert_replays()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device", f"{tempfile.gettempdir()}/x/job"), ("/x/job", "TMPDIR")),
+        (FileNotFoundError(2, "No usable temporary directory found in ['/nowhere']"), ("/nowhere", "TMPDIR")),
+        (OSError(28, "No space left on device", "/elsewhere/x"), ("/elsewhere/x",)),
+    ],
+)
+def test_no_temporary_file_is_one_line(
+    error: OSError, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("inplace_fuzz.execute.engine.SessionDirectory", full)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["backends"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert_one_line(said, *words)
+    assert ("TMPDIR" in said) == ("TMPDIR" in words)
 
 
 # ------------------------------------------------------------------------------------------------------ half a write
