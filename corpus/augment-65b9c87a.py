@@ -1,11 +1,19 @@
-# Takes the remainder of negative integers in place: executorch and onnxruntime-torchscript give it the
-# dividend's sign.
+# Takes the remainder of negative integers in place: scripted, and in executorch, it has the dividend's sign.
 #
 # inplace-fuzz: 1
 # executorch                      direct      executorch 1.5.1            mismatch(values)           known
 # executorch                      legalised   executorch 1.5.1            mismatch(values, inputs)   known
 # executorch                      rewritten   executorch 1.5.1            mismatch(values, inputs)   known   origin: torchscript
 # iree                            direct      iree-base-compiler 3.13.0   error(build)               known
+# onnxruntime-torchscript         direct      onnxruntime 1.32.0          mismatch(values)           known   origin: torchscript; agrees with arithmetic-method
+# torchscript                     direct      torch 2.13.0                mismatch(values, inputs)   known   agrees with arithmetic-method
+# torchscript                     rewritten   torch 2.13.0                mismatch(values, inputs)   known   origin: torchscript; agrees with arithmetic-method
+# torchscript-frozen              direct      torch 2.13.0                mismatch(values, inputs)   known   origin: torchscript; agrees with arithmetic-method
+# torchscript-frozen              rewritten   torch 2.13.0                mismatch(values, inputs)   known   origin: torchscript; agrees with arithmetic-method
+# torchscript-graph               direct      torch 2.13.0                mismatch(values, inputs)   known   agrees with arithmetic-method
+# torchscript-graph               rewritten   torch 2.13.0                mismatch(values, inputs)   known   origin: torchscript; agrees with arithmetic-method
+# torchscript-legacy              direct      torch 2.13.0                mismatch(values, inputs)   known   agrees with arithmetic-method
+# torchscript-legacy              rewritten   torch 2.13.0                mismatch(values, inputs)   known   origin: torchscript; agrees with arithmetic-method
 # export                          direct      torch 2.13.0                agree
 # export                          rewritten   torch 2.13.0                agree
 # iree                            legalised   iree-base-compiler 3.13.0   agree

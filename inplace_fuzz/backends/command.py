@@ -26,7 +26,7 @@ from torch.utils import _pytree as pytree
 
 from inplace_fuzz.backends.commandline import VARIABLE, Command
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.backends.exported import dense, flattened
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, dense, flattened
 from inplace_fuzz.backends.torchscript import SCRIPT_REFUSALS, quiet
 from inplace_fuzz.core.backend import Compiled, Refusal
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
@@ -70,7 +70,7 @@ class CommandBackend:
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        return (Refusal("CommandRefused", r"."), *_FORMS[self.command.form][4])
+        return (Refusal("CommandRefused", r"."), LAYOUT_REFUSAL, *_FORMS[self.command.form][4])
 
     @property
     def form(self) -> str:

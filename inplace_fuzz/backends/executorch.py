@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.backends.exported import Signature
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, Signature, refuse_other_layout
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
@@ -28,6 +28,7 @@ class ExecuTorch:
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.LEGALISED, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = (
         *EXPORT_REFUSALS,
+        LAYOUT_REFUSAL,
         Refusal("SpecViolationError", r"is not in Core ATen opset"),
         Refusal("RuntimeError", r"Missing out variants", "an operator that the runtime has no kernel for"),
         Refusal("RuntimeError", r"should be contiguous or channels-last", "an input with other strides"),
@@ -53,6 +54,7 @@ class ExecuTorch:
     def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
         enter("export")
         exported = torch.export.export(module, example)
+        refuse_other_layout((node.target for node in exported.graph.nodes), example)
         signature = Signature.of(exported)
         enter("convert")
         lowered = self._lowered(exported)

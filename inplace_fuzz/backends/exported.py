@@ -13,6 +13,42 @@ from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inplace_fuzz.core.backend import Refusal
+
+
+class LayoutNotGiven(NotImplementedError):
+    """The program reads an input's memory by its strides, and the compiler is given a dense copy of that input."""
+
+
+def refuse_other_layout(operators: Iterable[Any], example: tuple[Any, ...]) -> None:
+    """Raises LayoutNotGiven where an operator addresses storages, and an input is not the whole of its own in order.
+
+    What the compiler would then answer is about other memory than eager's, and no fault of it.
+    """
+    inputs = [t for t in pytree.tree_leaves(example) if isinstance(t, torch.Tensor)]
+    if any(not _whole(t) for t in inputs) and any("as_strided" in str(operator) for operator in operators):
+        raise LayoutNotGiven("as_strided looks at storages, and the compiler is given dense copies of the inputs")
+
+
+def _whole(tensor: torch.Tensor) -> bool:
+    return tensor.is_contiguous() and tensor.numel() * tensor.element_size() == tensor.untyped_storage().nbytes()
+
+
+class _Operators(TorchDispatchMode):
+    """Notes each operator that runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Any] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen.append(func)
+        return func(*args, **(kwargs or {}))
+
+
+LAYOUT_REFUSAL = Refusal("LayoutNotGiven", r".", "as_strided of an input that the compiler has a dense copy of")
 
 
 @dataclass(frozen=True)
@@ -54,13 +90,14 @@ class Signature:
 def flattened(module: Any, example: tuple[Any, ...]) -> Signature:
     """The signature of a module that has none: its parameters' names, and what it returns for copies of `example`.
 
-    Running it moves its buffers; they are put back.
+    Running it moves its buffers; they are put back. Raises LayoutNotGiven, see `refuse_other_layout`.
     """
     state = {name: t.clone() for name, t in module.named_buffers()}
-    with torch.no_grad():
+    with torch.no_grad(), _Operators() as ran:
         result = module(*copy.deepcopy(example))
         for name, buffer in module.named_buffers():
             buffer.data = state[name]
+    refuse_other_layout(ran.seen, example)
     leaves, out_spec = pytree.tree_flatten(result)
     held = {k: leaf for k, leaf in enumerate(leaves) if not isinstance(leaf, torch.Tensor)}
     names = []

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.backends.exported import dense, flattened, heard
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, dense, flattened, heard
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
@@ -48,6 +48,7 @@ class Iree:
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.LEGALISED, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = (
         *EXPORT_REFUSALS,
+        LAYOUT_REFUSAL,
         Refusal("CompilationFailed", r"failed to legalize operation 'torch", "an operator that it cannot lower"),
         Refusal("CompilationFailed", r"^unimplemented|not supported|unsupported"),
         Refusal("NotImplementedError", r".", "the importer's own word"),

@@ -15,7 +15,7 @@ import torch
 import torch.utils.dlpack
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.backends.exported import Signature, dense
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, Signature, dense, refuse_other_layout
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
@@ -35,6 +35,7 @@ class OnnxRuntime:
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.LEGALISED, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = (
         *EXPORT_REFUSALS,
+        LAYOUT_REFUSAL,
         *RUNTIME_REFUSALS,
         Refusal("DispatchError", r"No ONNX function found", "an operator that the exporter has no converter for"),
         Refusal("NotImplementedError", r".", "a converter's own word", stage="convert"),
@@ -68,6 +69,7 @@ class OnnxRuntime:
         enter("build")
         run = session(program.model_proto.SerializeToString(), optimised=self.optimised)
         signature = Signature.of(program.exported_program)
+        refuse_other_layout((node.target for node in program.exported_program.graph.nodes), example)
         names = [i.name for i in program.model.graph.inputs]  # in order; what the exporter writes to has another name
 
         def call(*args: Any) -> Any:

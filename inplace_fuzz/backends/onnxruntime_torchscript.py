@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import torch
 
-from inplace_fuzz.backends.exported import flattened
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, flattened
 from inplace_fuzz.backends.onnxruntime import RUNTIME_REFUSALS, session
 from inplace_fuzz.backends.torchscript import SCRIPT_REFUSALS, TRACE_REFUSALS, quiet
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
@@ -66,6 +66,7 @@ def _export(module: Any, example: tuple[Any, ...], names: tuple[str, ...]) -> by
 
 
 _REFUSALS = (
+    LAYOUT_REFUSAL,
     *RUNTIME_REFUSALS,
     Refusal("UnsupportedOperatorError", r"is not supported|unrecognized namespace", "no converter in this opset"),
     Refusal("SymbolicValueError", r"Unsupported:|not supported|only supports", "a converter's own word"),

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
-from inplace_fuzz.backends.exported import Signature, dense, flattened
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, Signature, dense, flattened, refuse_other_layout
 from inplace_fuzz.backends.torchscript import SCRIPT_REFUSALS, TRACE_REFUSALS, quiet
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
@@ -23,6 +23,7 @@ from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 REQUIREMENTS = Requirements("openvino", ("packaging",))
 
 _REFUSALS = (
+    LAYOUT_REFUSAL,
     Refusal("OpConversionFailure", r"No conversion rule found", "an operator that the front end has no converter for"),
     Refusal("OpConversionFailure", r"is not supported|not supported|unsupported"),
 )
@@ -79,6 +80,7 @@ class OpenVino:
         if self.front == "export":
             enter("export")
             exported = torch.export.export(module, example)
+            refuse_other_layout((node.target for node in exported.graph.nodes), example)
             enter("convert")
             return openvino.convert_model(exported), Signature.of(exported)
         signature = flattened(module, example)

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch.utils import _pytree as pytree
 
-from inplace_fuzz.backends.exported import dense, flattened, heard
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, dense, flattened, heard
 from inplace_fuzz.backends.torchscript import TRACE_REFUSALS, quiet
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
@@ -32,7 +32,7 @@ class Pnnx:
     name: str = "pnnx"
     channels: frozenset[Channel] = OUTPUT_CHANNELS
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.LEGALISED, Lane.REWRITTEN)
-    refusals: tuple[Refusal, ...] = TRACE_REFUSALS
+    refusals: tuple[Refusal, ...] = (*TRACE_REFUSALS, LAYOUT_REFUSAL)
     form: str = "fx"
     stateless: bool = True
     starts_from: str = "torchscript-trace"

@@ -15,6 +15,7 @@ import torch.utils.dlpack
 from torch.utils import _pytree as pytree
 
 from inplace_fuzz.backends.export import EXPORT_REFUSALS
+from inplace_fuzz.backends.exported import LAYOUT_REFUSAL, refuse_other_layout
 from inplace_fuzz.core.backend import Compiled, Refusal, Requirements, installed_version
 from inplace_fuzz.core.verdict import OUTPUT_CHANNELS, Channel, Lane
 
@@ -29,6 +30,7 @@ class Tvm:
     lanes: tuple[Lane, ...] = (Lane.DIRECT, Lane.LEGALISED, Lane.REWRITTEN)
     refusals: tuple[Refusal, ...] = (
         *EXPORT_REFUSALS,
+        LAYOUT_REFUSAL,
         Refusal("AssertionError", r"Unsupported function types", "an operator that the importer has no converter for"),
         Refusal("NotImplementedError", r"."),
         Refusal("ValueError", r"Unsupported (dtype|data type|type)|not supported"),
@@ -59,8 +61,7 @@ class Tvm:
 
         enter("export")
         exported = torch.export.export(module, example)
-        if _looks_beyond(exported, example):
-            raise NotImplementedError("as_strided looks at storages, and TVM is given dense copies of the inputs")
+        refuse_other_layout((node.target for node in exported.graph.nodes), example)
         enter("convert")
         relax_module = from_exported_program(exported)
         parameters = [p.name_hint if hasattr(p, "name_hint") else p.name for p in relax_module["main"].params]
@@ -79,13 +80,6 @@ class Tvm:
             return pytree.tree_unflatten(_tensors(results), out_spec)
 
         return Compiled(call)
-
-
-def _looks_beyond(exported: Any, example: tuple[Any, ...]) -> bool:
-    """Whether the program addresses storages, and an input is not the whole of its own in order."""
-    inputs = [t for t in pytree.tree_leaves(example) if isinstance(t, torch.Tensor)]
-    whole = all(t.is_contiguous() and t.numel() * t.element_size() == t.untyped_storage().nbytes() for t in inputs)
-    return not whole and any("as_strided" in str(node.target) for node in exported.graph.nodes)
 
 
 def _tensors(results: Any) -> list[Any]:

@@ -151,7 +151,9 @@ class _Rewriter:
             value = _fetch(self.gm, str(node.target))
         if not isinstance(value, torch.Tensor) or any(isinstance(s, torch.SymInt) for s in value.shape):
             return None
-        return torch.empty_strided(tuple(value.shape), value.stride(), dtype=value.dtype, device="meta")
+        shape, strides, first = tuple(value.shape), value.stride(), value.storage_offset()
+        span = 1 + sum((max(size, 1) - 1) * stride for size, stride in zip(shape, strides, strict=True))
+        return torch.empty(first + span, dtype=value.dtype, device="meta").as_strided(shape, strides, first)
 
 
 class _ShapelessError(Exception):

@@ -170,13 +170,43 @@ def through_view(view: Callable[..., torch.Tensor]) -> Callable[..., Any]:
     def rule(g: Any, x: Any, *args: Any) -> Any:
         if not isinstance(x, Tensor) or not constant(args) or 0 in x.shape:
             return None
-        try:
-            at = seen_through(lambda p: view(p, *args), x)
-        except RuntimeError:  # as_strided past the elements of x: only the caller's storage has them
-            return None
-        return take_flat(g, x, g.hold(at))
+        return take_flat(g, x, g.hold(seen_through(lambda p: view(p, *args), x)))
 
     return rule
+
+
+def stored_at(x: Tensor) -> torch.Tensor:
+    """For each place of the memory of x up to its last, the position in x.flatten() that lies there, or -1."""
+    shape, strides, first = x.shape, x.meta.stride(), x.meta.storage_offset()
+    span = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    places = torch.full((first + span,), -1)
+    places[torch.arange(first + span).as_strided(shape, strides, first).reshape(-1)] = torch.arange(math.prod(shape))
+    return places
+
+
+def as_strided(g: Any, x: Any, size: Any, stride: Any, offset: Any = None) -> Any:
+    """The elements of x that as_strided finds in x's memory, in whatever order they lie."""
+    at = _strided_positions(x, size, stride, offset)
+    return None if at is None else take_flat(g, x, g.hold(at))
+
+
+def as_strided_scatter(g: Any, x: Any, src: Any, size: Any, stride: Any, offset: Any = None) -> Any:
+    """A scatter to the elements of x that as_strided finds in x's memory."""
+    at = _strided_positions(x, size, stride, offset)
+    if at is None or not isinstance(src, Tensor) or at.unique().numel() < at.numel():
+        return None
+    return put_constant(g, x, at, src)
+
+
+def _strided_positions(x: Any, size: Any, stride: Any, offset: Any) -> torch.Tensor | None:
+    if not isinstance(x, Tensor) or not constant((size, stride, offset)) or 0 in x.shape:
+        return None
+    first = x.meta.storage_offset() if offset is None else offset
+    try:
+        at = stored_at(x).as_strided(size, stride, first).contiguous()
+    except RuntimeError:  # past the elements of x: only the caller's storage has them
+        return None
+    return None if (at < 0).any() else at
 
 
 def take_flat(g: Any, x: Tensor, at: Tensor) -> Tensor:

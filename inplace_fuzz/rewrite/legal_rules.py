@@ -23,7 +23,17 @@ from .legal_indices import (
     put,
     scatter_add,
 )
-from .legal_parts import along_view, cast, expand, select, slice_, slice_scatter, through_view
+from .legal_parts import (
+    along_view,
+    as_strided,
+    as_strided_scatter,
+    cast,
+    expand,
+    select,
+    slice_,
+    slice_scatter,
+    through_view,
+)
 
 aten = torch.ops.aten
 
@@ -221,9 +231,9 @@ COMMON: dict[Any, Callable[..., Any]] = {
     aten.slice_scatter.default: slice_scatter,
     aten.select_scatter.default: along_view(torch.select),
     aten.diagonal_scatter.default: along_view(torch.diagonal),
-    aten.as_strided_scatter.default: along_view(torch.as_strided),
+    aten.as_strided_scatter.default: as_strided_scatter,
     aten.unfold.default: through_view(lambda p, *a: p.unfold(*a)),
-    aten.as_strided.default: through_view(torch.as_strided),
+    aten.as_strided.default: as_strided,
     aten.view.default: view,
     aten._unsafe_view.default: view,
     aten.index.Tensor: index,

@@ -174,3 +174,56 @@ def test_a_lost_operand_of_pnnx_has_one_message_whatever_it_is_called() -> None:
     told = {_told(f"name '{word}' is not defined") for word in ("v_22", "v_out", "v_key")}
     assert len(told) == 1
     assert _told("name 'inf' is not defined") == "name 'inf' is not defined"
+
+
+DENSE = (
+    "tvm",
+    "onnxruntime",
+    "onnxruntime-torchscript",
+    "onnxruntime-torchscript-trace",
+    "openvino",
+    "openvino-script",
+)
+
+
+@pytest.mark.parametrize("name", [*DENSE, "openvino-trace", "executorch", "iree", "pnnx"])
+def test_a_layout_that_a_compiler_is_not_given_is_no_fault_of_it(name: str) -> None:
+    from inplace_fuzz.backends.exported import refuse_other_layout
+
+    read = [torch.ops.aten.as_strided.default]
+    base = torch.arange(6.0)
+    for given in (base.view(2, 3).t(), base[1:], base[::2], base[:1].expand(2)):
+        with pytest.raises(NotImplementedError, match="dense copies") as caught:
+            refuse_other_layout(read, (given,))
+        assert any(r.matches(caught.value, "export") for r in backends.load(name).refusals)
+        refuse_other_layout([torch.ops.aten.add.Tensor], (given,))
+    refuse_other_layout(read, (base.view(2, 3), 1))
+
+
+def test_what_a_module_runs_shows_whether_it_looks_at_storages() -> None:
+    from inplace_fuzz.backends.exported import LayoutNotGiven, flattened
+
+    class Look(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.as_strided((2,), (1,), 0) + 1
+
+    class Ordinary(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.diagonal() + x.unfold(0, 1, 1).sum() + x[0].expand(2, 2).flatten()[:2]
+
+    transposed = torch.arange(4.0).view(2, 2).t()
+    for module in (Look(), torch.jit.script(Look()), torch.jit.trace(Look(), (transposed,))):
+        with pytest.raises(LayoutNotGiven):
+            flattened(module, (transposed,))
+        assert flattened(module, (transposed.contiguous(),)).outputs == 1
+    assert flattened(Ordinary(), (transposed,)).outputs == 1
+
+
+def test_tvm_is_right_about_as_strided_where_our_rule_has_found_the_elements() -> None:
+    if not backends.version_or_reason("tvm")[0]:
+        pytest.skip(backends.version_or_reason("tvm")[1])
+    tvm = backends.load("tvm")
+    transposed = TensorSpec((3, 2), "float32", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), strides=(1, 3))
+    given = program("return x.as_strided((3,), (1,), 0) + 1", inputs=(transposed,))
+    kinds = {lane: judged(given, (tvm, lane))["tvm", lane].kind for lane in tvm.lanes}
+    assert kinds == {Lane.DIRECT: Kind.REFUSED, Lane.LEGALISED: Kind.AGREE, Lane.REWRITTEN: Kind.AGREE}

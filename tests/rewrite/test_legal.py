@@ -143,3 +143,36 @@ def test_what_lies_beside_an_input_in_its_storage_goes_in_and_comes_out() -> Non
     x, y = given(), given()
     assert torch.equal(pure.wrap(lambda *tensors: pure.module(*[t.clone() for t in tensors]))(x), M()(y))
     assert torch.equal(x._base, y._base)
+
+
+BASE = torch.arange(1.0, 7.0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [BASE.view(2, 3), BASE.view(3, 2).t(), BASE[1:5].view(2, 2), BASE[::2], BASE[:3].expand(2, 3)],
+    ids=["dense", "transposed", "offset", "strided", "expanded"],
+)
+@pytest.mark.parametrize("offset", [None, 1])
+def test_as_strided_of_an_input_finds_the_elements_in_its_memory(given: torch.Tensor, offset: int | None) -> None:
+    class Look(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.as_strided((2,), (1,), offset) + 1
+
+    exported = torch.export.export(Look(), (given,)).run_decompositions({}).module()
+    legal = legalise(exported, "tvm")
+    expected = given.as_strided((2,), (1,), offset) + 1
+    assert torch.equal(legal(given), expected)
+    # Only what lies between the elements of the input is left to the caller's memory.
+    if given.stride(-1) != 2:
+        assert not any("as_strided" in name for name in operators(legal))
+
+
+def test_a_scatter_along_as_strided_writes_where_the_elements_lie() -> None:
+    class Put(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return torch.as_strided_scatter(x.t(), y, (3,), (1,), 0) * 1
+
+    args = BASE.view(2, 3), -BASE[:3]
+    exported = torch.export.export(Put(), args).run_decompositions({}).module()
+    assert torch.equal(legalise(exported, "tvm")(*args), Put()(*args))
