@@ -21,8 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from inplace_fuzz.core import (
     Kind,
@@ -90,7 +90,7 @@ class Expectation:
         try:
             specifier = SpecifierSet(wanted if wanted.strip()[:1] in "<>=!~" else f"=={wanted}")
             return specifier.contains(Version(have), prereleases=True)
-        except (InvalidSpecifier, InvalidVersion):
+        except ValueError:  # no version, or one of more digits than Python reads
             return wanted == have
 
 

@@ -350,6 +350,10 @@ class Checker:
         self._visit_all(k.value for k in node.keywords)
         self._line = node.lineno
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if isinstance(node.func, ast.Name) and node.func.id in {"range", "pow"}:
+            name = node.func.id  # Python's own; what else a file calls by a name does not say how much it makes
+        if name == "pow" and isinstance(node.func, ast.Name) and any(too_high(a) for a in node.args[1:2]):
+            self._no("a power that may be too large")
         made = elements(name, node)
         if made > ELEMENTS:
             self._no(f"`{name}` of {amount(made)} elements")
@@ -358,8 +362,7 @@ class Checker:
         sides = (node.left, node.right)
         match node.op:
             case ast.Pow() | ast.LShift():
-                power = [n for n in ast.walk(node.right) if isinstance(n, (ast.Constant, ast.BinOp))]
-                if any(isinstance(n, ast.BinOp) or number(n) > _POWER for n in power):
+                if too_high(node.right):
                     self._no("a power that may be too large")
             case ast.Mult():
                 many = max(number(s) for s in sides)
@@ -377,6 +380,12 @@ class Checker:
             self._no("bytes")
         if isinstance(value, int) and not -_LARGEST < value < _LARGEST:
             self._no("a number that no tensor can hold")
+
+
+def too_high(power: ast.expr) -> bool:
+    """Whether a power or a shift by this may give a number that takes long to compute."""
+    parts = [n for n in ast.walk(power) if isinstance(n, (ast.Constant, ast.BinOp))]
+    return any(isinstance(n, ast.BinOp) or number(n) > _POWER for n in parts)
 
 
 def _word(node: ast.AST) -> str:

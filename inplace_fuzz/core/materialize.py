@@ -97,6 +97,9 @@ def _describe(arg: Any, users: dict[int, int], numbers: dict[int, int]) -> Arg:
     if isinstance(arg, list):
         return [_describe(a, users, numbers) for a in arg]
     if isinstance(arg, dict):
+        odd = next((k for k in arg if not (k is None or isinstance(k, (bool, int, float, str)))), None)
+        if odd is not None:
+            raise ProgramError(f"an input has a key of type {type(odd).__name__}; use text or numbers as keys")
         return {k: _describe(a, users, numbers) for k, a in arg.items()}
     if arg is None or isinstance(arg, (bool, int, float, complex, str)):
         return arg

@@ -20,7 +20,7 @@ from inplace_fuzz.core.intake import nesting
 from inplace_fuzz.core.program import Program, ProgramError
 from inplace_fuzz.core.spec import DTYPES, Arg, Scalar, TensorSpec, contiguous_strides, specs_in
 
-_INPUTS = re.compile(r"inputs(?:_(\d+))?$")
+_INPUTS = re.compile(r"inputs(?:_([0-9]{1,4}))?$")
 _LONGEST, _MOST = 1 << 18, 16  # elements of an `arange`, and how many of them a file may make in this process
 _INFERRED = {"float32": float, "int64": int, "bool": bool, "complex64": complex}
 
@@ -277,7 +277,7 @@ def _read_inputs(function: ast.FunctionDef) -> tuple[Arg, ...]:
 def _read(node: ast.expr, names: dict[str, Arg]) -> Arg:
     """The value of an expression of the few forms that `render` writes."""
     match node:
-        case ast.Constant(value=value):
+        case ast.Constant(value=bool() | int() | float() | complex() | str() | None as value):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(_read(operand, names))
@@ -289,7 +289,7 @@ def _read(node: ast.expr, names: dict[str, Arg]) -> Arg:
         case ast.List(elts=elts):
             return [_read(e, names) for e in elts]
         case ast.Dict(keys=keys, values=values):
-            return {_read(k, names) if k else None: _read(v, names) for k, v in zip(keys, values, strict=True)}
+            return {_key(k): _read(v, names) for k, v in zip(keys, values, strict=True)}
         case ast.Name(id=name) if name in names:
             return names[name]
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))], keywords=[]):
@@ -298,6 +298,14 @@ def _read(node: ast.expr, names: dict[str, Arg]) -> Arg:
             return _make(maker, [_read(a, names) for a in args], _dtype(keywords))
         case ast.Call(func=ast.Attribute(value=inner, attr=method), args=args, keywords=[]):
             return _layout(_read(inner, names), method, [_read(a, names) for a in args])
+    raise NotLiteral
+
+
+def _key(node: ast.expr | None) -> Any:
+    """The key of a dict that can be sent to a worker."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() | None as value):
+            return value
     raise NotLiteral
 
 

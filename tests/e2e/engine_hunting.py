@@ -13,7 +13,8 @@ from inplace_fuzz.shrink import operators, rank, statements
 from tests.e2e.hunting import MOST_OPERATORS, MOST_STATEMENTS, drawn, place
 from tests.planted.table import Fault
 
-LIMITS = Limits(seconds=2.0, memory_bytes=1 << 29, output_bytes=1 << 20)
+# Little memory: on a busy machine, touching much of it takes longer than the deadline.
+LIMITS = Limits(seconds=2.0, memory_bytes=1 << 28, output_bytes=1 << 20)
 VERDICT_OF_DEATH = {
     "segfault": "crash(SIGSEGV)",
     "abort": "crash(SIGABRT)",

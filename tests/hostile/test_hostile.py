@@ -5,6 +5,7 @@ What the project itself writes, draws and tests with is all let in, so that the 
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -16,11 +17,11 @@ from inplace_fuzz import ProgramError, corpus
 from inplace_fuzz.api import load_program
 from inplace_fuzz.cli import cli
 from inplace_fuzz.conformance import CASES
-from inplace_fuzz.core import render
+from inplace_fuzz.core import Program, render
 from inplace_fuzz.core.intake import nesting
 from inplace_fuzz.core.vetting import vet
 from inplace_fuzz.generate import CONTROL_FLOW, DEFAULT, ROUNDING, SHARED_INPUTS, draw_many
-from tests.hostile.texts import CANARY, FILES, HOSTILE, text
+from tests.hostile.texts import CANARY, FILES, HOSTILE, ODD, text
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +71,31 @@ def test_a_hostile_file_is_refused(here: Path, name: str) -> None:
         said = refusal(typed(*command))
         assert "corpus/file.py" in said
         assert word in said
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_file_is_read_or_refused(here: Path, name: str) -> None:
+    path = here / "corpus" / "file.py"
+    path.write_text(ODD[name])
+    try:
+        vet(ODD[name], name=path.name)
+        entry = corpus.read_entry(path)
+    except (ProgramError, corpus.CorpusError) as error:
+        assert "file.py" in str(error)  # noqa: PT017 - it may well be read
+        return
+    if entry.program is not None:
+        assert Program.from_json(json.loads(json.dumps(entry.program.to_json()))) == entry.program
+    for row in entry.expectations:
+        assert isinstance(row.covers("torch 2.13.0"), bool)
+    assert typed("corpus", "list").exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
+def test_showing_an_odd_file_is_no_traceback(here: Path, name: str) -> None:
+    (here / "corpus" / "file.py").write_text(ODD[name])
+    done = typed("show", "corpus/file.py")
+    assert done.exit_code == 0 or refusal(done)
 
 
 def test_a_name_that_cannot_be_shown_is_refused(here: Path) -> None:

@@ -5,8 +5,11 @@ Most would leave the file CANARY behind. Each says which line a refusal has to n
 
 from __future__ import annotations
 
+import gzip
 import os
+import socket
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -244,6 +247,9 @@ HOSTILE = {
     "huge expand": in_body("x = x.expand(99999999, 3).clone()", "elements"),
     "huge list": in_inputs("torch.tensor([0] * 999999999)", "elements"),
     "huge power": in_body("y = 9 ** 9999999", "power"),
+    "huge power by a function": in_body("y = pow(9, 99999999)", "power"),
+    "huge shift in inputs": in_inputs("2 << 4000000", "power"),
+    "a loop without an end": in_inputs("[0 for k in range(99999999999)]", "99999999999"),
     "tower of powers": in_body("y = 9 ** 9 ** 9", "power"),
     "huge shift": in_body("y = 1 << 99999999999", "power"),
     "huge number": in_body(f"y = {'9' * 400}", "number"),
@@ -285,6 +291,11 @@ def _outside(path: Path) -> None:
     path.symlink_to(other)
 
 
+def _socket(path: Path) -> None:
+    with closing(socket.socket(socket.AF_UNIX)) as made:
+        made.bind(path.name if path.parent == Path.cwd() else os.path.relpath(path))
+
+
 FILES: dict[str, tuple[Callable[[Path], None], str]] = {
     # what it is: (how it is made, a word that the refusal has to hold)
     "binary": (_write(b"\x7fELF\x02\x01\x01\xff\xfe" * 50), "UTF-8"),
@@ -300,5 +311,33 @@ FILES: dict[str, tuple[Callable[[Path], None], str]] = {
     "link to itself": (_link("file.py"), "file.py"),
     "link to nothing": (_link("nothing.py"), "file.py"),
     "pipe": (os.mkfifo, "ordinary"),
+    "socket": (_socket, "ordinary"),
+    "link to a directory": (_link("."), "directory"),
+    "UTF-32": (_write(text().encode("utf-32")), "NUL"),
+    "half a character": (_write(text().encode() + b"# \xe2\x82\n"), "UTF-8"),
+    "surrogates": (_write(text().encode() + b"# \xed\xa0\x80\n"), "UTF-8"),
+    "compressed": (_write(gzip.compress(text().encode())), "text"),
     "directory": (lambda path: path.mkdir(), "directory"),
+}
+
+
+_ROW = "torch 2.13.0   agree"
+ODD = {
+    # what no `render` writes: each is read or refused, and breaks neither the reader nor what is sent to workers
+    "a number of inputs": text() + f"\n\ndef inputs_{'1' * 5000}():\n    return ()\n",
+    "digits of another script": text() + "\n\ndef inputs_\u0663():\n    return ()\n",
+    "a version of digits": text().replace(_ROW, f"torch {'9' * 5000}   agree"),
+    "a range of versions of digits": text().replace(_ROW, f"torch >={'9' * 5000}   agree"),
+    "many versions": text().replace(_ROW, f"torch {'>=0.26,' * 2000}   agree"),
+    "an ellipsis": text(inputs="..."),
+    "an ellipsis inside": text(inputs="[{'a': (1, ...)}]"),
+    "bytes": text(inputs="b'abc'"),
+    "a key that is a tensor": text(inputs="{torch.tensor([1.0]): 1}"),
+    "a key that is a tuple": text(inputs="{(1, 2): torch.tensor([1.0])}"),
+    "a key that is complex": text(inputs="{1j: torch.tensor([1.0])}"),
+    "keys that are unpacked": text(inputs="{**{}}"),
+    "no number as an element": text(inputs='torch.tensor([float("nan")], dtype=torch.int64)'),
+    "a part of nothing": text(inputs="torch.zeros([0, 0.5])"),
+    "less than nothing": text(inputs="torch.zeros([0, -1])"),
+    "beyond its memory": text(inputs="torch.tensor([1.0]).as_strided([2], [1], 999999)"),
 }

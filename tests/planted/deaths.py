@@ -145,6 +145,40 @@ def die_at_first() -> None:
         os.abort()
 
 
+class DiesAt:
+    """Runs eager's module, and dies at the first function of torch's that `deadly` names."""
+
+    def __init__(self, name: str, deadly: frozenset[str]) -> None:
+        self.name = name
+        self.deadly = deadly
+        self.channels: frozenset[Channel] = ALL_CHANNELS
+        self.lanes: tuple[Lane, ...] = (Lane.DIRECT,)
+        self.refusals: tuple[Refusal, ...] = ()
+        self.form = "module"
+        self.per_fork = 64
+
+    def version(self) -> str:
+        return "planted 1"
+
+    def compile(self, module: Any, example: tuple[Any, ...], enter: Callable[[str], None]) -> Compiled:
+        from torch.overrides import TorchFunctionMode
+
+        deadly = self.deadly
+
+        class Watching(TorchFunctionMode):
+            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                if getattr(func, "__name__", "") in deadly:
+                    segfault()
+                return func(*args, **(kwargs or {}))
+
+        def call(*args: Any) -> Any:
+            with Watching():
+                return module(*args)
+
+        enter("build")
+        return Compiled(call, lambda: dict(module.named_buffers()))
+
+
 GOOD = Deadly("planted-good", nothing)
 SEGFAULT = Deadly("planted-segfault", segfault)
 ABORT = Deadly("planted-abort", os.abort)
@@ -162,3 +196,4 @@ OVERFLOW = Deadly("planted-overflow", overflow)
 PARENT_KILLER = Deadly("planted-parent-killer", kill_the_parent)
 PARENT_STOPPER = Deadly("planted-parent-stopper", stop_the_parent)
 FLAKY = Deadly("planted-flaky", die_at_first)
+SEGFAULT_AT_SETITEM = DiesAt("planted-segfault-at-setitem", frozenset({"__setitem__"}))
