@@ -177,7 +177,7 @@ def through_view(view: Callable[..., torch.Tensor]) -> Callable[..., Any]:
 
 def stored_at(x: Tensor) -> torch.Tensor:
     """For each place of the memory of x up to its last, the position in x.flatten() that lies there, or -1."""
-    shape, strides, first = x.shape, x.meta.stride(), x.meta.storage_offset()
+    shape, strides, first = x.shape, x.meta.stride(), int(x.meta.storage_offset())
     span = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     places = torch.full((first + span,), -1)
     places[torch.arange(first + span).as_strided(shape, strides, first).reshape(-1)] = torch.arange(math.prod(shape))
