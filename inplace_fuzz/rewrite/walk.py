@@ -227,7 +227,7 @@ class Walk(Containers, Control, Loops, Special, State, Finish):
             outputs.append(made)
             if out.type is None:
                 if what is schemas.PURE:
-                    out.bound = self.memory.base(made, contiguous=kind in _FACTORIES)
+                    out.bound = self.memory.base(made, contiguous=_made_contiguous(kind, inputs))
                 else:
                     made.fresh = False
                     out.bound = self.memory.opaque(made, self.roots_of(node.inputs), kind)
@@ -400,6 +400,12 @@ def _first_source_line(text: str) -> str:
 
 
 _CONTIGUOUS_COPIES = frozenset(["aten::reshape", "aten::flatten", "aten::ravel", "aten::contiguous"])
+
+
+def _made_contiguous(kind: str, inputs: list[Value]) -> bool:
+    """A factory, but for `empty` where its last argument is another memory format."""
+    name = kind.partition(".")[0]
+    return name in _FACTORIES and (name != "aten::empty" or inputs[-1].py in (None, 0))
 
 
 def memory_known_contiguous(alias: Alias) -> bool:
