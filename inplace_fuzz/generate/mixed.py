@@ -4,13 +4,14 @@ Weights follow what compilers get wrong, so two rare operators seldom meet. Here
 as likely as every other, whatever its weight; `LOOKS` has one row for each operator that a graph can hold for a view.
 """
 
-# ruff: noqa: ARG005 - the rows of a table have one signature, used or not
+# ruff: noqa: ARG001, ARG005 - the rows of a table have one signature, used or not
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 from inplace_fuzz.generate import views
 from inplace_fuzz.generate.indexed import INDEXED, OTHERS, call_indexed
@@ -22,6 +23,8 @@ from inplace_fuzz.generate.views import bind_view
 from inplace_fuzz.generate.writes import METHODS, OF_MATRICES, assign_to, augment_place, call_one
 
 _ASSIGNMENTS, _AUGMENTED = 4, 3  # how many of the alternatives these are
+ANY_RANK, _NOT_A_NUMBER = range(99), range(1, 99)
+_SELDOM_ON_BUFFERS = tuple(m for m in METHODS if m.feature in ("bitwise_", "triangle_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,27 @@ def _squeeze(state: State, x: Named) -> str | None:
 
 
 def _unfold(state: State, x: Named) -> str | None:
-    """Windows that mostly do not overlap, so that they can be written as they are."""
-    if state.choices.byte() < 192:
+    """Windows that mostly do not overlap, so that they can be written as they are; half of the time of one row, which
+    gives a matrix.
+    """
+    kind = state.choices.byte()
+    if kind & 1 and x.rank > 1 and x.shape[0]:
+        x = within(state, x, f"{x.text}[0]")
+    if kind < 192:
         dims = [d for d, n in enumerate(x.shape) if n >= 2]
         return f"{x.text}.unfold({state.choices.pick(dims)}, 2, 2)" if dims else None
     return views.unfold(state, x)
+
+
+def _flatten_two(state: State, x: Named) -> str | None:
+    """The first two dimensions, so that a matrix is left to look at."""
+    return f"{x.text}{'[None]' if x.rank == 2 else ''}.flatten(0, 1)" if x.rank > 1 else None
+
+
+def _ravel(state: State, x: Named) -> str | None:
+    """Turned first where only so it is a view."""
+    turned = x.rank > 1 and not x.t.is_contiguous() and x.t.mT.is_contiguous()
+    return f"{x.text}{'.mT' if turned else ''}.ravel()"
 
 
 def _or_one(make: Callable[[State, Named], str | None], call: str) -> Callable[[State, Named], str | None]:
@@ -110,8 +129,8 @@ LOOKS = (
     Look("detach", _always("{x}.detach()")),
     Look("reshape", views.reshape),
     Look("flatten", _always("{x}.flatten()")),
-    Look("flatten", _ranked(2, 4, "{x}.flatten(0, 1)")),
-    Look("flatten", _always("{x}.ravel()")),
+    Look("flatten", _flatten_two),
+    Look("flatten", _ravel),
     Look("no_op_alias", _always("{x}.contiguous()")),
     Look("no_op_alias", _always("{x}.to({x}.dtype)", "{x}.to({x})")),
     Look("no_op_alias", _always("{x}.type_as({x})")),
@@ -125,17 +144,36 @@ LOOKS = (
 )
 
 
-def look(state: State, x: Named, least_rank: int = 0) -> Named:
-    """Adds `v = x...` by the drawn kind of view, or the next that applies and leaves so many dimensions."""
+def look(state: State, x: Named, ranks: range = ANY_RANK) -> Named:
+    """Adds `v = x...` by the drawn kind of view, or the next that applies and leaves so many dimensions. The drawn kind
+    is also tried on a row and on a column of `x`: few kinds give a matrix of any `x`.
+    """
+    sources: Iterable[Named] = (x,) if ranks is ANY_RANK else _near(state, x)
     for row in state.active.level(state.choices, LOOKS):
-        text = row.make(state, x)
-        if text is not None and (not least_rank or state.look(text)[0].dim() >= least_rank):
+        made = map(row.make, repeat(state), sources)
+        text = next((t for t in made if t and (ranks is ANY_RANK or state.look(t)[0].dim() in ranks)), None)
+        if text is not None:
             break
+        sources = (x,)
     else:
         text = f"{x.text}.detach()"
     name = state.fresh("vwuab")
     state.run(f"{name} = {text}")
     return bind_view(state, name, x)
+
+
+def within(state: State, x: Named, text: str) -> Named:
+    """A view of `x` as a name would be that is bound to it."""
+    t, u = state.look(text)
+    return Named(text, t, u, x.base, "view")
+
+
+def _near(state: State, x: Named) -> Iterator[Named]:
+    yield x
+    if x.rank and x.shape[0]:
+        yield within(state, x, f"{x.text}[0]")
+    if x.rank < 4:
+        yield within(state, x, f"{x.text}.unsqueeze(-1)")
 
 
 def view_and_write(state: State) -> bool:
@@ -150,7 +188,7 @@ def view_and_write(state: State) -> bool:
     kind = choices.byte()
     chain = [x]
     for _ in range((1, 2, 2, 3)[kind >> 6]):
-        chain.append(look(state, chain[-1], write.least_rank))
+        chain.append(look(state, chain[-1], write.ranks))
     v = chain[-1]
     if v.overlapping and v.rank:
         name = state.fresh("vwuab")
@@ -162,6 +200,8 @@ def view_and_write(state: State) -> bool:
         on_the_way = choices.pick(chain[:-1])
         write_level(state, on_the_way if on_the_way.writable else x)
         state.wanted.append(v.text)
+    if x.role == "buffer" and kind & 4:
+        call_one(state, whole(x), state.active.level(choices, _SELDOM_ON_BUFFERS))
     return True
 
 
@@ -171,7 +211,7 @@ class DrawnWrite:
 
     write: Callable[[Named], object]
     categories: str = "bif"
-    least_rank: int = 0
+    ranks: range = ANY_RANK
 
 
 def drawn_write(state: State) -> DrawnWrite:
@@ -186,10 +226,12 @@ def drawn_write(state: State) -> DrawnWrite:
         methods = list(state.active.level(choices, METHODS))
         if not methods:
             return DrawnWrite(lambda x: _assign(state, x))
-        rank = 2 if methods[0].feature in OF_MATRICES else 0
-        return DrawnWrite(lambda x: call_one(state, whole(x), methods), methods[0].categories, rank)
+        ranks = OF_MATRICES.get(methods[0].feature, ANY_RANK)
+        return DrawnWrite(lambda x: call_one(state, whole(x), methods), methods[0].categories, ranks)
     if kind < _ASSIGNMENTS + _AUGMENTED + len(METHODS) + len(INDEXED):
-        return DrawnWrite(lambda x: call_indexed(state, whole(x), state.active.level(choices, INDEXED)), least_rank=1)
+        return DrawnWrite(
+            lambda x: call_indexed(state, whole(x), state.active.level(choices, INDEXED)), ranks=_NOT_A_NUMBER
+        )
     return DrawnWrite(lambda x: _other(state, x))
 
 
@@ -210,9 +252,9 @@ def _suited(state: State, write: DrawnWrite) -> Named | None:
     names = state.tensors(writable=True)
     if choices.byte() & 1:
         names = [n for n in names if n.role == "buffer"] or names
-    suited = [n for n in names if n.numbers.category in write.categories and n.rank >= write.least_rank]
+    suited = [n for n in names if n.numbers.category in write.categories and n.rank >= write.ranks.start]
     if not suited and "i" in write.categories and state.block is None and (state.on("i64") or state.on("i32")):
-        return _whole_numbers(state, state.root if len(state.root) >= write.least_rank else (3, 3))
+        return _whole_numbers(state, state.root if len(state.root) >= write.ranks.start else (3, 3))
     return choices.pick(suited or names) if names else None
 
 

@@ -221,7 +221,7 @@ def _matrix(where: Place) -> bool:
     return len(where.shape) == 2 and 0 not in where.shape
 
 
-OF_MATRICES = frozenset({"triangle_", "fill_diagonal_"})
+OF_MATRICES = {"triangle_": range(2, 99), "fill_diagonal_": range(2, 3)}  # the ranks that they take
 _SHAPED: dict[str, Callable[[Place], bool]] = {
     "triangle_": lambda where: len(where.shape) >= 2,
     "fill_diagonal_": _matrix,

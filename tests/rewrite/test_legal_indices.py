@@ -48,7 +48,7 @@ POSITIONS += [
     (PUT, X, [at()], new(0, 3, 4)),
     (aten._unsafe_index_put.default, M, [at(2, 0)], new(4)),
     (aten.index_copy.default, X, 1, at(2, 0), new(2, 2, 4)), (aten.index_copy.default, X, -1, at(3), new(2, 3, 1)),
-    (aten.index_copy.default, M, 0, torch.tensor(2), new(1, 4)),
+    (aten.index_copy.default, M, 0, torch.tensor(2), new(1, 4)), (aten.index_copy.default, V, -1, at(3), new(1)),
     (aten.index_add.default, X, 1, at(2, 2), new(2, 2, 4)), (aten.index_add.default, V, 0, torch.tensor(3), new(1)),
     (aten.index_fill.int_Scalar, X, 1, at(2, -3), 7), (aten.index_fill.int_Scalar, X, -2, torch.tensor(1), 7),
     (aten.index_fill.int_Tensor, X, 2, at(1), torch.tensor(7)),
@@ -56,6 +56,7 @@ POSITIONS += [
     (aten.scatter_add.default, V, 0, at(1, 1, 2), new(5)),
     (aten.put.default, M, at(-1, 5), new(2)), (aten.put.default, M, at([0, 0], [3, -12]), new(2, 2), True),
     (aten.index_reduce.default, M, 0, at(2, 2, 0), new(3, 4), "amax"), (aten.index_reduce.default, M, 1, at(3), -new(3, 1), "amin"),
+    (aten.index_reduce.default, V[None], 1, at(2), new(1, 1), "amax"),
     (aten.index_reduce.default, X, -1, at(0, 0), new(2, 3, 2), "prod"), (aten.index_reduce.default, V, 0, torch.tensor(1), new(1), "amax"),
 ]  # fmt: skip
 SQUARE = M % 2 > 0
