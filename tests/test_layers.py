@@ -130,3 +130,17 @@ def test_what_a_worker_imports_needs_the_standard_library_torch_and_a_compiler_a
                 names.add(node.module)
         strangers = {n.split(".")[0] for n in names} - allowed
         assert not strangers, f"{path.relative_to(PACKAGE)} imports {sorted(strangers)}"
+
+
+def test_nothing_is_pickled() -> None:
+    """Neither between processes nor on disk: whoever reads a pickle runs what is in it."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            named: list[str] = []
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                named = [node.module or ""]
+            assert not {name.partition(".")[0] for name in named} & {"pickle", "marshal", "shelve", "dill"}, path
+            loads = isinstance(node, ast.Attribute) and ast.unparse(node) in {"torch.load", "torch.save", "jit.load"}
+            assert not loads, f"{path} line {getattr(node, 'lineno', 0)}"

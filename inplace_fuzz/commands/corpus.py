@@ -15,6 +15,7 @@ from inplace_fuzz.campaign.reduce import expectations
 from inplace_fuzz.campaign.text import entry_comment
 from inplace_fuzz.commands import targets
 from inplace_fuzz.core import Lane, Program, base_name, lane_key, names_code
+from inplace_fuzz.core.intake import typed_path
 from inplace_fuzz.execute.engine import Engine, Target, Task
 from inplace_fuzz.execute.environments import versions_of
 
@@ -82,7 +83,9 @@ def _replay(
     answer: dict[str, dict[str, object]],
 ) -> int:
     if not entry.expectations:
-        click.echo(f"{entry.path}: no expectations; `inplace-fuzz corpus update {entry.path}` writes them down")
+        click.echo(
+            f"{entry.path}: no expectations; `inplace-fuzz corpus update {typed_path(entry.path)}` writes them down"
+        )
         return 0
     wanted = {Target(column, Lane(x.lane)) for x, column in asked if "version" in answer.get(column, {})}
     verdicts = {r.target: r.verdict for r in engine.run([Task(program, tuple(wanted), 0)])} if wanted else {}
@@ -100,7 +103,7 @@ def _replay(
         else:
             broken += 1
             click.echo(f"{head}  expected {x.verdict}, got {verdict} {verdict.message}".rstrip())
-            click.echo(f"    if that is right now: inplace-fuzz corpus update {entry.path}")
+            click.echo(f"    if that is right now: inplace-fuzz corpus update {typed_path(entry.path)}")
     return broken
 
 

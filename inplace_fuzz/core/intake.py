@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from pathlib import Path
 
@@ -61,6 +62,11 @@ def shown_path(path: Path) -> str:
     """A path on one line, whatever it is called."""
     text = str(path)
     return text if text.isprintable() else repr(text)
+
+
+def typed_path(path: Path) -> str:
+    """A path as a shell has to be given it: what is printed to be typed again may come from a stranger's directory."""
+    return shlex.quote(str(path))
 
 
 def nesting(text: str, *, name: str) -> None:

@@ -18,6 +18,7 @@ from inplace_fuzz.api import as_program, vet_entry
 from inplace_fuzz.backends import UnknownBackend
 from inplace_fuzz.campaign.text import difference_lines
 from inplace_fuzz.core import Kind, Lane, Program, ProgramError, Verdict, names_code
+from inplace_fuzz.core.intake import typed_path
 from inplace_fuzz.corpus import CorpusError, Entry, Expectation, holds, read_entry
 from inplace_fuzz.execute.engine import Engine, EngineError, OperationFailed, Result, Target, Task
 from inplace_fuzz.execute.environments import versions_of
@@ -89,12 +90,12 @@ class CorpusItem(pytest.Item):
 
     @property
     def update(self) -> str:
-        return f"inplace-fuzz corpus update {self._shown_path}"
+        return f"inplace-fuzz corpus update {typed_path(self._shown_path)}"
 
     @property
-    def _shown_path(self) -> str:
+    def _shown_path(self) -> Path:
         here = self.config.invocation_params.dir
-        return str(self.path.relative_to(here) if self.path.is_relative_to(here) else self.path)
+        return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
 
     def runtest(self) -> None:
         replay = self.config.stash[REPLAY]
@@ -121,7 +122,7 @@ class CorpusItem(pytest.Item):
         if expected.note:
             yield f"    note      {expected.note}"
         yield ""
-        yield f"    look      inplace-fuzz replay {self._shown_path}"
+        yield f"    look      inplace-fuzz replay {typed_path(self._shown_path)}"
         yield f"    accept    {self.update}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

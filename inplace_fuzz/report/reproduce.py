@@ -12,6 +12,7 @@ from inplace_fuzz import corpus
 from inplace_fuzz.backends.recipes import RECIPES, Recipe
 from inplace_fuzz.campaign.text import program_lines
 from inplace_fuzz.core import Channel, Kind, Lane, Program, ProgramError, Verdict, render
+from inplace_fuzz.core.intake import typed_path
 from inplace_fuzz.core.spec import specs_in
 from inplace_fuzz.core.words import slug
 
@@ -47,11 +48,11 @@ def chosen(entry: corpus.Entry, backend: str | None) -> corpus.Expectation:
         found = ", ".join(dict.fromkeys(x.key for x in faults))
         raise ProgramError(
             f"{entry.path} holds no fault {whose}that shows without this tool, only in {found}; "
-            f"`inplace-fuzz replay {entry.path}` shows those"
+            f"`inplace-fuzz replay {typed_path(entry.path)}` shows those"
         )
     raise ProgramError(
         f"{entry.path} holds no known fault {whose}yet; "
-        f"`inplace-fuzz corpus add {entry.path}` writes down what it gives"
+        f"`inplace-fuzz corpus add {typed_path(entry.path)}` writes down what it gives"
     )
 
 

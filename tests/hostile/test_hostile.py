@@ -6,6 +6,8 @@ What the project itself writes, draws and tests with is all let in, so that the 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import time
 from pathlib import Path
 
@@ -101,6 +103,14 @@ def test_showing_an_odd_file_is_no_traceback(here: Path, name: str) -> None:
 def test_a_name_that_cannot_be_shown_is_refused(here: Path) -> None:
     (here / "corpus" / "x\n\x1b[2Jy.py").write_text(text())
     assert r"'corpus/x\n\x1b[2Jy.py'" in refusal(typed("replay"))
+
+
+def test_a_name_that_a_shell_would_run_is_quoted_where_it_is_to_be_typed(here: Path) -> None:
+    name = f"x;touch {CANARY};$(touch {CANARY}).py"
+    (here / "corpus" / name).write_text(text())
+    said = refusal(typed("issue", f"corpus/{name}"))
+    (command,) = re.findall(r"`inplace-fuzz corpus add (.*)` writes down", said)
+    assert shlex.split(command) == [f"corpus/{name}"]
 
 
 def test_there_are_enough_of_them() -> None:
