@@ -80,6 +80,7 @@ def test_worker_side_code_needs_the_standard_library_torch_and_its_compiler_alon
         "executorch.py": {"executorch"},
         "iree.py": {"iree", "numpy"},
         "pnnx.py": {"pnnx"},
+        "torch_tensorrt.py": {"torch_tensorrt", "tensorrt"},
         "command.py": {"numpy"},  # it runs where we run ourselves
     }
     for room in ("rewrite", "backends", "judge", "core"):

@@ -44,6 +44,10 @@ BUILTIN = {
     "executorch-xnnpack": "inplace_fuzz.backends.executorch:XNNPACK",
     "iree": "inplace_fuzz.backends.iree:IREE",
     "pnnx": "inplace_fuzz.backends.pnnx:PNNX",
+    "torch-tensorrt": "inplace_fuzz.backends.torch_tensorrt:RUN",
+    "torch-tensorrt-lower": "inplace_fuzz.backends.torch_tensorrt:LOWER",
+    "torch-tensorrt-build": "inplace_fuzz.backends.torch_tensorrt:BUILD",
+    "torch-tensorrt-torchscript": "inplace_fuzz.backends.torch_tensorrt:TORCHSCRIPT",
 }
 # What a run without --backends uses: everything here that is installed and compiles in well under a second.
 DEFAULT = ("torchscript-graph", "torchscript", "torchscript-trace", "export", "tvm")

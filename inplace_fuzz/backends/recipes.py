@@ -29,6 +29,10 @@ _IREE: Sections = (
     ("What happened?", "bug actual"), ("Steps to reproduce your issue", "reproduce"),
     ("What component(s) does this issue relate to?", "Frontends"), ("Version information", "versions"),
 )  # fmt: skip
+_TENSORRT: Sections = (
+    ("Bug Description", "bug actual"), ("To Reproduce", "reproduce"), ("Expected behavior", "expected"),
+    ("Environment", "versions"),
+)  # fmt: skip
 _PNNX: Sections = (("context", "versions"), ("how to reproduce", "reproduce"), ("error log", "bug actual"))
 
 
@@ -107,6 +111,27 @@ return lambda *args, program=program: list(method.execute([a.clone() for a in ar
     return Recipe("pytorch/executorch", "executorch", body, _PYTORCH)
 
 
+def _tensorrt(body: str) -> Recipe:
+    return Recipe("pytorch/TensorRT", "torch_tensorrt", f"import torch_tensorrt\n\n{body}", _TENSORRT)
+
+
+_ON_GPU = """\
+example = tuple(a.cuda() for a in example)
+compiled = {compiled}
+return lambda *args: torch.utils._pytree.tree_map(lambda t: t.cpu(), compiled(*[a.cuda() for a in args]))
+"""
+_TENSORRT_RUN = _ON_GPU.format(
+    compiled="torch_tensorrt.dynamo.compile(\n"
+    "    torch.export.export(module.cuda(), example), arg_inputs=list(example), min_block_size=1\n)"
+)
+_TENSORRT_SCRIPT = _ON_GPU.format(
+    compiled="torch_tensorrt.ts.compile(\n"
+    "    torch.jit.script(module).cuda(), inputs=list(example), min_block_size=1, require_full_compilation=False\n)"
+)
+_TENSORRT_LOWER = """\
+exported = torch.export.export(module, example)
+return torch_tensorrt.dynamo.compile(exported, arg_inputs=list(example), min_block_size=1, dryrun=True)
+"""
 _TVM_BODY = """\
 import tvm
 from tvm import relax
@@ -195,6 +220,10 @@ return call
 """,
         _IREE,
     ),
+    "torch-tensorrt": _tensorrt(_TENSORRT_RUN),
+    "torch-tensorrt-build": _tensorrt(_TENSORRT_RUN),
+    "torch-tensorrt-lower": _tensorrt(_TENSORRT_LOWER),
+    "torch-tensorrt-torchscript": _tensorrt(_TENSORRT_SCRIPT),
     "pnnx": Recipe(
         "Tencent/ncnn",
         "pnnx",

@@ -14,6 +14,7 @@ from inplace_fuzz.execute.engine import Engine, Target, Task
 from inplace_fuzz.execute.environments import (
     Environment,
     EnvironmentsError,
+    columns_of,
     environments_directory,
     find,
     installed,
@@ -59,11 +60,11 @@ def create_environments(wanted: Sequence[str], torch: str) -> None:
         click.echo(f"{name}{'@' if version else ''}{version}")
         made = install.create(name, version, torch=torch, say=lambda text: click.echo(text, nl=False))
         with Engine(workers=1) as engine:
-            problem = _trial(engine, made)
+            column, problem = _trial(engine, made)
         state = f"does not work: {problem}" if problem else "is ready"
         click.echo(
             f"{made.name} {state}: {made.distribution} {made.version}, torch {made.torch}, {_mb(made.bytes)}, "
-            f"{made.seconds:.0f} s; --backends {made.name}"
+            f"{made.seconds:.0f} s; --backends {column}"
         )
 
 
@@ -115,16 +116,22 @@ def _problem(engine: Engine, environment: Environment) -> str:
         return str(error)
     if changes:
         return f"it has changed since it was made: {', '.join(changes[:5])}{' …' if len(changes) > 5 else ''}"
-    return _trial(engine, environment)
+    return _trial(engine, environment)[1]
 
 
-def _trial(engine: Engine, environment: Environment) -> str:
-    """Why not even a tiny program gets through, or nothing when one does."""
-    data = engine.versions([environment.name])[environment.name]
+def _trial(engine: Engine, environment: Environment) -> tuple[str, str]:
+    """The column that a tiny program was tried in, and why not even that gets through, or nothing when it does.
+
+    Where the environment's own backend cannot run on this machine, another route to the same compiler may.
+    """
+    columns = [environment.name, *(c for c in columns_of(environment) if c != environment.name)]
+    answers = engine.versions(columns)
+    column = next((c for c in columns if "unavailable" not in answers[c]), environment.name)
+    data = answers[column]
     if "unavailable" in data:
-        return str(data["unavailable"])
-    target = Target(environment.name, Lane(data["lanes"][0]))
+        return column, str(data["unavailable"])
+    target = Target(column, Lane(data["lanes"][0]))
     (result,) = engine.run([Task(TINY, (target,), 0)])
     verdict = result.verdict
     works = not verdict.is_finding or verdict.kind is Kind.MISMATCH  # a wrong answer is the compiler's own affair
-    return "" if works else f"{verdict}: {verdict.message}"
+    return column, "" if works else f"{verdict}: {verdict.message}"

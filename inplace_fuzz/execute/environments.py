@@ -23,7 +23,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from inplace_fuzz.backends import UnknownBackend, requirements
+from inplace_fuzz.backends import UnknownBackend, names, requirements
 from inplace_fuzz.core.backend import Unavailable, split_column
 
 RECORD = "environment.json"
@@ -161,6 +161,14 @@ def versions_of(name: str) -> dict[str, str]:
         if canonicalize_name(environment.distribution) == wanted:
             found[f"{name}@{environment.version}"] = f"{needs.distribution} {environment.version}"
     return found
+
+
+def columns_of(environment: Environment) -> list[str]:
+    """Every route to the compiler of an environment, by column."""
+    wanted = canonicalize_name(environment.distribution)
+    needs = {name: requirements(name) for name in names()}
+    found = [name for name, n in needs.items() if n is not None and canonicalize_name(n.distribution) == wanted]
+    return [f"{name}@{environment.version}" for name in found]
 
 
 def other_columns() -> list[str]:

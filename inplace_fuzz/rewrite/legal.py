@@ -32,6 +32,9 @@ TABLES = {
     "executorch-xnnpack": "legal_rules:PASSES",
     "iree": "legal_rules:PASSES",
     "pnnx": "legal_torchscript:PASSES",
+    "torch-tensorrt": "legal_rules:PASSES",
+    "torch-tensorrt-lower": "legal_rules:PASSES",
+    "torch-tensorrt-build": "legal_rules:PASSES",
 }
 
 

@@ -29,7 +29,7 @@ def test_every_backend_has_what_the_protocol_asks_for(name: str) -> None:
     backend = backends.load(name)
     assert isinstance(backend, Backend)
     assert backend.name == name
-    assert backend.channels
+    assert backend.channels or name == "torch-tensorrt-build"  # which makes engines and cannot run them
     assert Lane.DIRECT in backend.lanes
     assert backend.per_fork > 0
     assert backend.form in {"fx", "script", "trace", "graph"}
